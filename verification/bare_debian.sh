@@ -72,6 +72,6 @@ unshare --mount --pid --fork --kill-child --propagation private bash -c '
   mount --rbind /sys "$root/sys"
   mount --rbind /dev "$root/dev"
   mount -t tmpfs tmpfs "$root/run"
-  exec env -i TERM="${TERM-dumb}" chroot "$root" /bin/bash /run.sh "$@"
+  exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM="${TERM-dumb}" chroot "$root" /bin/bash /run.sh "$@"
 ' bare "$root" "$@"
 echo "bare_debian: passed in $((SECONDS - began)) s"
