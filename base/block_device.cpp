@@ -128,6 +128,12 @@ Result<BlockDeviceFacts> read_block_device(DeviceNumber number, const SystemRoot
     return read_folder(folder);
 }
 
+Result<BlockDeviceFacts> read_block_device(const std::string& name, const SystemRoots& roots) {
+    PROMTACT_TRY_ASSIGN(
+        const fs::path folder, folder_of(fs::path(roots.sys) / "class/block" / name));
+    return read_folder(folder);
+}
+
 Result<BlockCounters> read_block_counters(const std::string& disk, const SystemRoots& roots) {
     const std::string path = roots.sys + "/block/" + disk + "/stat";
     PROMTACT_TRY_ASSIGN(const std::string text, read_trimmed(path));
@@ -194,8 +200,7 @@ std::vector<std::string> devices_below(const BlockDeviceFacts& device, const Sys
     };
     // The list grows while it is walked; each name enters once, so the walk ends.
     for (std::size_t i = 0; i < found.size(); ++i) {
-        const auto folder = folder_of(fs::path(roots.sys) / "class/block" / found[i]);
-        const auto facts = folder ? read_folder(*folder) : Result<BlockDeviceFacts>{device};
+        const auto facts = read_block_device(found[i], roots);
         if (!facts) continue;
         add(facts->disk);
         for (const std::string& slave : facts->slaves)

@@ -2,7 +2,6 @@
 // Copyright the Promtact authors
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -35,17 +34,6 @@ std::optional<DeviceNumber> block_number(const std::string& path) {
     return device_number(status.st_rdev);
 }
 
-Result<BlockDeviceFacts> facts_of(const std::string& name, const SystemRoots& roots) {
-    PROMTACT_TRY_ASSIGN(
-        const std::string dev, read_trimmed(roots.sys + "/class/block/" + name + "/dev"));
-    const std::size_t colon = dev.find(':');
-    if (colon == std::string::npos) return Error{Errc::format, 0, "read the number of " + name};
-    DeviceNumber number;
-    number.major = static_cast<std::uint32_t>(std::strtoul(dev.c_str(), nullptr, 10));
-    number.minor = static_cast<std::uint32_t>(std::strtoul(dev.c_str() + colon + 1, nullptr, 10));
-    return read_block_device(number, roots);
-}
-
 // The device, its partitions, and everything built on any of them.
 std::vector<BlockDeviceFacts>
 devices_above(const BlockDeviceFacts& device, const SystemRoots& roots) {
@@ -57,7 +45,7 @@ devices_above(const BlockDeviceFacts& device, const SystemRoots& roots) {
         for (const std::string& name : next) {
             if (contains(names, name)) continue;
             names.push_back(name);
-            if (auto facts = facts_of(name, roots)) found.push_back(std::move(*facts));
+            if (auto facts = read_block_device(name, roots)) found.push_back(std::move(*facts));
         }
     }
     return found;
@@ -76,7 +64,7 @@ Result<void> refuse_system_disk(
         if (!root && mount.source.starts_with("/dev/")) {
             const auto number = block_number(mount.source);
             root = number ? read_block_device(*number, roots)
-                          : facts_of(fs::path(mount.source).filename().string(), roots);
+                          : read_block_device(fs::path(mount.source).filename().string(), roots);
         }
         if (!root) continue; // an overlay or network root has no disk
         const std::vector<std::string> below = devices_below(*root, roots);
