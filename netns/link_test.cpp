@@ -9,7 +9,7 @@
 #include <promtact/netns/shaper.hpp>
 #include <promtact/netns/udp_socket.hpp>
 
-#include "kernel_fixture.hpp"
+#include "kernel_fixture_internal.hpp"
 #include "kill_sweep.hpp"
 
 namespace promtact::netns {

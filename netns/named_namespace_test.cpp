@@ -12,7 +12,7 @@
 
 #include <promtact/netns/named_namespace.hpp>
 
-#include "kernel_fixture.hpp"
+#include "kernel_fixture_internal.hpp"
 #include "kill_sweep.hpp"
 
 namespace promtact::netns {

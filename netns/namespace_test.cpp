@@ -6,7 +6,7 @@
 #include <promtact/netns/leak_audit.hpp>
 #include <promtact/netns/namespace.hpp>
 
-#include "kernel_fixture.hpp"
+#include "kernel_fixture_internal.hpp"
 #include "kill_sweep.hpp"
 
 namespace promtact::netns {
