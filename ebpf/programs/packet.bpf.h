@@ -8,13 +8,16 @@
 #ifndef PROMTACT_EBPF_PACKET_BPF_H
 #define PROMTACT_EBPF_PACKET_BPF_H
 
+/* The helpers need the types of linux/bpf.h before them. */
+// clang-format off
+#include <linux/bpf.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
+// clang-format on
 #include <linux/if_ether.h>
 #include <linux/in.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
-#include <linux/types.h>
 
 #define VLAN_TAGS_MAX 2
 #define EXTENSION_HEADERS_MAX 4

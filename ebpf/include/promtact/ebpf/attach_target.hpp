@@ -17,9 +17,9 @@ namespace promtact::ebpf {
 class AttachTarget {
   public:
     /// Looks at the interface from inside the namespace. Keeps its own descriptor of the namespace.
-    /// Errors: refused when the namespace is that of the host (of process 1) or of the calling
-    /// thread, or when the interface is not called promtact-*; not_found when it does not exist;
-    /// denied naming CAP_SYS_ADMIN.
+    /// Errors: refused when the namespace is that of process 1 (where it may be seen) or our own,
+    /// or when the interface is not called promtact-*; not_found when it does not exist; denied
+    /// naming CAP_SYS_ADMIN.
     static Result<AttachTarget> verify(int namespace_fd, std::uint32_t interface_index);
 
     /// Another handle on the same interface.
