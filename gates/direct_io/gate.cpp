@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
+#include "gate.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -14,7 +16,6 @@
 #include <promtact/uring/direct_file.hpp>
 
 #include "../storage_support/direct_target_internal.hpp"
-#include "gate.hpp"
 
 namespace promtact::gates {
 namespace {
@@ -70,8 +71,8 @@ Result<Found> find_alignment(const GateContext& context, int fd) {
     found.offset = smallest_accepted(
         fd, buffer, [](std::uint32_t size) { return Attempt{.offset = size % block_bytes}; });
     context.step("attempt lengths");
-    found.length = smallest_accepted(
-        fd, buffer, [](std::uint32_t size) { return Attempt{.length = size}; });
+    found.length =
+        smallest_accepted(fd, buffer, [](std::uint32_t size) { return Attempt{.length = size}; });
     context.step("attempt memory addresses");
     found.memory = smallest_accepted(
         fd, buffer, [](std::uint32_t size) { return Attempt{.shift = size % block_bytes}; });
@@ -101,7 +102,8 @@ Result<std::uint64_t> cached_pages(int fd, std::uint64_t bytes) {
     PROMTACT_TRY_ASSIGN(const UniqueFd buffered, reopen_descriptor(fd, O_RDWR));
     void* const at = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, buffered.get(), 0);
     if (at == MAP_FAILED) return Error::from_errno(errno, "map the file");
-    std::vector<unsigned char> resident(bytes / static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
+    std::vector<unsigned char> resident(
+        bytes / static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
     const int failed = ::mincore(at, bytes, resident.data());
     const int failure = errno;
     static_cast<void>(::munmap(at, bytes));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
+#include "gate.hpp"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -8,7 +10,6 @@
 
 #include "../storage_support/direct_target_internal.hpp"
 #include "../storage_support/durable_write_internal.hpp"
-#include "gate.hpp"
 
 namespace promtact::gates {
 namespace {
@@ -32,13 +33,12 @@ Result<GateReport> run_on_named_device(const GateContext& context) {
     const GateOptions& options = context.options();
     context.step("check every refusal and claim the device");
     PROMTACT_TRY_ASSIGN(
-        ClaimedDevice claimed,
-        claim_for_destruction(
-            {.device = options.device.string(),
-             .confirmation = options.confirm_destroy,
-             .expected_size = options.expected_size,
-             .start_block = first_block,
-             .blocks = durable_plan(context).operations()}));
+        ClaimedDevice claimed, claim_for_destruction(
+                                   {.device = options.device.string(),
+                                    .confirmation = options.confirm_destroy,
+                                    .expected_size = options.expected_size,
+                                    .start_block = first_block,
+                                    .blocks = durable_plan(context).operations()}));
     DurableTarget target;
     context.step("open a reader");
     PROMTACT_TRY_ASSIGN(target.reader, open_reader(claimed.path, claimed.facts.number));

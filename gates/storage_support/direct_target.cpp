@@ -24,8 +24,8 @@ Result<void> read_exactly(int fd, std::uint64_t at, std::span<std::byte> out) {
     for (;;) {
         const ssize_t got = ::pread(fd, out.data(), out.size(), static_cast<off_t>(at));
         if (got < 0 && errno == EINTR) continue;
-        const std::string attempt = "read back " + std::to_string(out.size()) +
-                                    " bytes at byte " + std::to_string(at);
+        const std::string attempt =
+            "read back " + std::to_string(out.size()) + " bytes at byte " + std::to_string(at);
         if (got < 0) return Error::from_errno(errno, attempt);
         if (static_cast<std::size_t>(got) != out.size())
             return Error{Errc::out_of_range, 0, attempt + ": the target ends before"};
@@ -66,7 +66,8 @@ void fill_pattern(std::span<std::byte> block, std::uint64_t seed, std::uint64_t 
 Result<std::optional<std::uint64_t>>
 first_difference(int fd, std::uint64_t first_byte, std::uint64_t blocks, std::uint64_t seed) {
     constexpr std::uint32_t chunk_blocks = 64;
-    PROMTACT_TRY_ASSIGN(AlignedBuffer buffer, AlignedBuffer::allocate(1, chunk_blocks * block_bytes));
+    PROMTACT_TRY_ASSIGN(
+        AlignedBuffer buffer, AlignedBuffer::allocate(1, chunk_blocks * block_bytes));
     std::array<std::byte, block_bytes> expected{};
     for (std::uint64_t done = 0; done < blocks;) {
         const std::uint64_t count = std::min<std::uint64_t>(chunk_blocks, blocks - done);

@@ -184,8 +184,7 @@ Result<GateReport> run_durable_writes(const GateContext& context, DurableTarget 
     context.step("open a ring with registered buffer and file");
     PROMTACT_TRY_ASSIGN(
         BlockWriter writer,
-        BlockWriter::open(
-            std::exchange(target.writer, {}), {.mode = mode, .depth = 1}));
+        BlockWriter::open(std::exchange(target.writer, {}), {.mode = mode, .depth = 1}));
     GateReport report{.verdict = Verdict::pass};
     add_parameters(context, target, watch, writer, mode, report);
     PROMTACT_TRY_ASSIGN(const Tally tally, write_all(context, writer, watch, target));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
+#include "gate.hpp"
+
 #include <array>
 #include <optional>
 
@@ -11,7 +13,6 @@
 #include <promtact/uring/ring.hpp>
 
 #include "../storage_support/direct_target_internal.hpp"
-#include "gate.hpp"
 
 namespace promtact::gates {
 namespace {
@@ -67,8 +68,8 @@ struct Probe {
 };
 
 // Everything the WAL asks of a ring in this mode. The answer is empty, or what went wrong.
-Result<std::string> exercise(
-    const GateContext& context, Ring& ring, const ScratchFile& file, AlignedBuffer& buffer) {
+Result<std::string>
+exercise(const GateContext& context, Ring& ring, const ScratchFile& file, AlignedBuffer& buffer) {
     const std::string mode(uring::to_string(ring.setup().mode));
     context.step(mode + ": register a buffer");
     const std::array buffers{buffer.all()};
@@ -97,8 +98,8 @@ Result<std::string> exercise(
     return std::string{};
 }
 
-Result<std::string> try_mode(
-    const GateContext& context, RingMode mode, const ScratchFile& file, GateReport& report) {
+Result<std::string>
+try_mode(const GateContext& context, RingMode mode, const ScratchFile& file, GateReport& report) {
     const std::string name(uring::to_string(mode));
     context.step(name + ": set up a ring");
     auto ring = Ring::open({.entries = 8, .only = mode});
@@ -124,9 +125,10 @@ void record_features(const uring::FeatureReport& found, GateReport& report) {
         if (feature.sys_errno != 0) text += " (" + errno_name(feature.sys_errno) + ")";
         report.parameters.push_back({feature.name, std::move(text)});
     }
-    const auto yes = static_cast<std::uint64_t>(std::count_if(
-        found.features.begin(), found.features.end(),
-        [](const uring::Feature& f) { return f.support == uring::Support::yes; }));
+    const auto yes = static_cast<std::uint64_t>(
+        std::count_if(found.features.begin(), found.features.end(), [](const uring::Feature& f) {
+            return f.support == uring::Support::yes;
+        }));
     report.measurements.push_back(
         {"features_offered", "count", "features that succeeded when attempted", Scalar{yes}});
     report.measurements.push_back(
