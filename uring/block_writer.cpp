@@ -315,6 +315,7 @@ Result<std::size_t> BlockWriter::collect(std::span<WriteDone> out) {
 }
 
 Result<void> BlockWriter::durable_write(std::uint64_t offset, std::span<const std::byte> data) {
+    PROMTACT_TRY(check_usable());
     PROMTACT_ASSERT(queued_ == 0);
     PROMTACT_TRY(queue(0, offset, data));
     std::array<WriteDone, 1> done;
@@ -325,8 +326,8 @@ Result<void> BlockWriter::durable_write(std::uint64_t offset, std::span<const st
 }
 
 Result<void> BlockWriter::durable_write_group(std::span<const BlockWrite> blocks) {
-    PROMTACT_ASSERT(queued_ == 0);
     PROMTACT_TRY(check_usable());
+    PROMTACT_ASSERT(queued_ == 0);
     if (options_.mode == WriteMode::linked)
         return Error{Errc::invalid_argument, 0, "mode linked flushes per write, not per group"};
     for (const BlockWrite& block : blocks)
@@ -346,8 +347,8 @@ Result<void> BlockWriter::durable_write_group(std::span<const BlockWrite> blocks
 }
 
 Result<void> BlockWriter::flush() {
-    PROMTACT_ASSERT(queued_ == 0);
     PROMTACT_TRY(check_usable());
+    PROMTACT_ASSERT(queued_ == 0);
     if (options_.mode == WriteMode::inline_fdatasync) {
         auto synced = data_sync();
         if (!synced) return poison(std::move(synced).error());

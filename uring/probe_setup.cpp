@@ -50,8 +50,8 @@ constexpr std::array flag_cases{
     FlagCase{setup_no_sqarray, 0, "IORING_SETUP_NO_SQARRAY", "6.6"},
     FlagCase{setup_hybrid_iopoll, setup_iopoll, "IORING_SETUP_HYBRID_IOPOLL", "6.13"},
     FlagCase{setup_cqe_mixed, 0, "IORING_SETUP_CQE_MIXED", "6.18"},
-    FlagCase{setup_sqe_mixed, 0, "IORING_SETUP_SQE_MIXED", "6.19"},
-    FlagCase{setup_sq_rewind, setup_no_sqarray, "IORING_SETUP_SQ_REWIND", "7.0"},
+    FlagCase{setup_sqe_mixed, 0, "IORING_SETUP_SQE_MIXED", "(a release after 6.18)"},
+    FlagCase{setup_sq_rewind, setup_no_sqarray, "IORING_SETUP_SQ_REWIND", "(a release after 6.18)"},
 };
 
 constexpr std::array mask_names{
@@ -164,7 +164,7 @@ void forget_registered_ring(unsigned index) {
     io_uring_rsrc_update update{};
     update.offset = index;
     const int rc =
-        ::io_uring_register(index | use_registered_ring, unregister_ring_fds, &update, 1);
+        ::io_uring_register(index, unregister_ring_fds | use_registered_ring, &update, 1);
     PROMTACT_ASSERT(rc == 1);
 }
 
