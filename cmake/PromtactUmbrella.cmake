@@ -1,18 +1,5 @@
-# The umbrella binary: its place, the revision it was built from, and its other names.
+# The umbrella binary: its place and its other names.
 include_guard()
-
-# promtact_revision(<target>): the sources of the target may include "revision.hpp".
-function(promtact_revision target)
-  set(output "${CMAKE_CURRENT_BINARY_DIR}/revision/revision.hpp")
-  add_custom_target(${target}_revision BYPRODUCTS "${output}"
-                    COMMAND "${CMAKE_COMMAND}" "-DSOURCE=${PROJECT_SOURCE_DIR}" "-DOUTPUT=${output}"
-                            -P "${PROJECT_SOURCE_DIR}/cmake/PromtactRevision.cmake"
-                    COMMENT "" VERBATIM)
-  add_dependencies(${target} ${target}_revision)
-  target_include_directories(${target} PRIVATE "${CMAKE_CURRENT_BINARY_DIR}/revision")
-  target_compile_definitions(${target} PRIVATE "PROMTACT_VERSION=\"${PROJECT_VERSION}\""
-                             "PROMTACT_BUILD_TYPE=\"${CMAKE_BUILD_TYPE}\"")
-endfunction()
 
 # promtact_umbrella(<target> LINKS names...): puts the binary into <build>/bin beside links of these names, and
 # installs both.

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <promtact/base/assert.hpp>
+#include <promtact/base/numbers.hpp>
 #include <promtact/harness/flags.hpp>
 
 #include "argv.hpp"
@@ -78,38 +79,13 @@ std::string wrapped(std::string_view text, std::size_t indent) {
     return out;
 }
 
-struct ParsedNumber {
-    std::optional<std::uint64_t> value{};
-    std::string_view why{}; // set when there is no value
-};
-
-/// Decimal, 0x, 0o or 0b; single underscores between digits.
-ParsedNumber parse_number(std::string_view text) {
-    if (text.starts_with('-')) return {std::nullopt, "which is negative"};
-    unsigned base = 10;
-    if (text.starts_with("0x") || text.starts_with("0X")) base = 16;
-    if (text.starts_with("0o") || text.starts_with("0O")) base = 8;
-    if (text.starts_with("0b") || text.starts_with("0B")) base = 2;
-    if (base != 10) text.remove_prefix(2);
-    std::uint64_t value = 0;
-    bool digit_before = false;
-    for (const char c : text) {
-        if (c == '_' && digit_before) {
-            digit_before = false;
-            continue;
-        }
-        unsigned digit = base;
-        if (c >= '0' && c <= '9') digit = static_cast<unsigned>(c - '0');
-        if (c >= 'a' && c <= 'f') digit = static_cast<unsigned>(c - 'a') + 10;
-        if (c >= 'A' && c <= 'F') digit = static_cast<unsigned>(c - 'A') + 10;
-        if (digit >= base) return {std::nullopt, "which is not a whole number"};
-        if (value > (UINT64_MAX - digit) / base)
-            return {std::nullopt, "which does not fit 64 bits"};
-        value = value * base + digit;
-        digit_before = true;
-    }
-    if (!digit_before) return {std::nullopt, "which is not a whole number"};
-    return {value, ""};
+/// The reason without the word itself, which the message already shows.
+std::string_view why_no_number(std::string_view value, const Error& error) {
+    if (error.code == Errc::out_of_range) return "which does not fit 64 bits";
+    if (value.starts_with('-')) return "which is negative";
+    if (error.context.find("leading zero") != std::string::npos)
+        return "which has a leading zero: write 0o for octal, or drop the zero";
+    return "which is not a whole number (decimal, or 0x, 0o, 0b)";
 }
 
 /// Go's spellings of a boolean value.
@@ -272,15 +248,13 @@ void FlagSet::number(
     state_->connect(
         flag,
         [state = state_.get(), flag, min, max](std::string& value) {
-            const ParsedNumber number = parse_number(value);
-            const bool inside = number.value && *number.value >= min && *number.value <= max;
-            if (inside) return std::string();
-            const std::string_view why = number.value ? "which is outside" : number.why;
+            const Result<std::uint64_t> number = parse_u64(value);
+            if (number && *number >= min && *number <= max) return std::string();
+            const std::string_view why =
+                number ? "which is outside" : why_no_number(value, number.error());
             return state->refuse(flag, value, fmt::format("{}; allowed: {} to {}", why, min, max));
         },
-        [&target](const std::string& value) {
-            target = parse_number(value).value.value_or(target);
-        });
+        [&target](const std::string& value) { target = parse_u64(value).value_or(target); });
 }
 
 void FlagSet::flag(std::string_view name, bool& target, std::string_view help) {

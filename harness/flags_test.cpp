@@ -71,10 +71,9 @@ TEST(Flags, ReadBooleansAsGoDoes) {
 }
 
 TEST(Flags, AcceptNumbersInEveryBase) {
-    const std::pair<const char*, std::uint64_t> rows[] = {{"1", 1},       {"1_000_000", 1'000'000},
-                                                          {"0x1F", 31},   {"0o17", 15},
-                                                          {"0b1010", 10}, {"0X1f", 31},
-                                                          {"007", 7}};
+    const std::pair<const char*, std::uint64_t> rows[] = {
+        {"1", 1},     {"1_000_000", 1'000'000}, {"0x1F", 31}, {"0o17", 15}, {"0b1010", 10},
+        {"0X1f", 31}, {"0x_ff", 255},           {" 12 ", 12}};
     for (const auto& [text, value] : rows) {
         Sample sample;
         EXPECT_EQ(sample.flags.evaluate(Words{"-operations", text}).exit, std::nullopt) << text;
@@ -98,7 +97,8 @@ TEST(Flags, RefuseBadValuesAndSayWhatIsAllowed) {
         {"fraction", {"-operations=1.5"}, "not a whole number"},
         {"exponent", {"-operations=1e3"}, "not a whole number"},
         {"plus sign", {"-operations=+5"}, "not a whole number"},
-        {"blank", {"-operations= 5"}, "not a whole number"},
+        {"blank", {"-operations= "}, "not a whole number"},
+        {"leading zero", {"-operations=010"}, "write 0o for octal, or drop the zero"},
         {"trailing letter", {"-operations=5k"}, "not a whole number"},
         {"prefix alone", {"-operations=0x"}, "not a whole number"},
         {"digit of another base", {"-operations=0b12"}, "not a whole number"},

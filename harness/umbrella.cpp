@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <promtact/base/assert.hpp>
+#include <promtact/base/env.hpp>
 #include <promtact/base/error_text.hpp>
 
 #include "word.hpp"
@@ -116,6 +117,10 @@ std::string usage(std::span<const Command> commands) {
 int run_umbrella(std::span<const std::string> argv, std::span<const Command> commands) {
     PROMTACT_ASSERT(std::ranges::is_sorted(commands, {}, &Command::name));
     hold_standard_descriptors();
+    const std::vector<std::string> problems = check_environment();
+    for (const std::string& problem : problems)
+        std::fputs(fmt::format("promtact: environment: {}\n", problem).c_str(), stderr);
+    if (!problems.empty()) return exit_usage;
     return flushed(dispatch(argv, commands));
 }
 

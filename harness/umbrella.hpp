@@ -15,7 +15,8 @@ namespace promtact::harness {
 std::string usage(std::span<const Command> commands);
 
 /// Runs the command named by argv[0] (a link such as promtact-probe) or else by the first word.
-/// Returns the exit code of the process: 2 for no or an unknown command, 1 when a command
+/// Returns the exit code of the process: 2 for no or an unknown command and
+/// for an environment variable that is refused, 1 when a command
 /// succeeded but its output could not be written.
 /// Requires: commands are sorted by name.
 int run_umbrella(std::span<const std::string> argv, std::span<const Command> commands);

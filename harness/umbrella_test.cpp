@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
+#include <cstdlib>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -116,6 +118,17 @@ TEST(Umbrella, ATopicIsTheCommandsOwnHelp) {
     const Ran unknown = run({"promtact", "help", "gatse"});
     EXPECT_EQ(unknown.exit, 2);
     EXPECT_THAT(unknown.err, HasSubstr("unknown help topic \"gatse\"; did you mean gates?"));
+}
+
+TEST(Umbrella, RefusesAVariableNobodyReads) {
+    ASSERT_EQ(setenv("PROMTACT_PHASE6_DEVICE", "/dev/x", 1), 0);
+    const Ran ran = run({"promtact", "gates"});
+    ASSERT_EQ(unsetenv("PROMTACT_PHASE6_DEVICE"), 0);
+
+    EXPECT_EQ(ran.exit, 2);
+    EXPECT_THAT(ran.err, HasSubstr("environment: PROMTACT_PHASE6_DEVICE is not read any more"));
+    EXPECT_TRUE(ran.seen.empty());
+    EXPECT_EQ(run({"promtact", "gates"}).exit, 7);
 }
 
 TEST(UmbrellaDeathTest, AnUnsortedTableIsOurBug) {

@@ -4,11 +4,12 @@
 
 #include <fmt/format.h>
 
+#include <promtact/base/build_info.hpp>
 #include <promtact/harness/command.hpp>
 #include <promtact/harness/flags.hpp>
 
-#include "build_info.hpp"
 #include "json_text.hpp"
+#include "platform.hpp"
 
 namespace promtact::harness {
 
@@ -25,22 +26,20 @@ exit codes:
 )";
 
 std::string as_text(const BuildInfo& build) {
-    const std::string_view note = build.modified ? ", modified" : "";
+    const std::string_view note = build.dirty ? " (modified)" : "";
     return fmt::format(
-        "promtact {}\nrevision    {}{}\ncommitted   {}\nbuild type  {}\ncompiler    {}\n"
-        "platform    {}\n",
-        build.version, build.revision, note, build.revision_time, build.build_type, build.compiler,
-        build.platform);
+        "promtact {}\nrevision    {}{}\nbuild       {}, {}\ncompiler    {}\nplatform    {}\n",
+        build.version, build.commit, note, build.build_type, build.flags, build.compiler, platform);
 }
 
 std::string as_json(const BuildInfo& build) {
     return fmt::format(
-        R"({{"name":"promtact","version":{},"revision":{},"modified":{},"committed":{},)"
-        R"("build_type":{},"compiler":{},"platform":{}}})"
+        R"({{"name":"promtact","version":{},"revision":{},"modified":{},"build_type":{},)"
+        R"("flags":{},"compiler":{},"platform":{}}})"
         "\n",
-        json_string(build.version), json_string(build.revision), build.modified,
-        json_string(build.revision_time), json_string(build.build_type),
-        json_string(build.compiler), json_string(build.platform));
+        json_string(build.version), json_string(build.commit), build.dirty,
+        json_string(build.build_type), json_string(build.flags), json_string(build.compiler),
+        json_string(platform));
 }
 
 } // namespace
@@ -58,7 +57,7 @@ int run_version(std::span<const std::string> arguments) {
         std::fputs("promtact version: give -json or -short, not both\n", stderr);
         return 2;
     }
-    const BuildInfo build = build_info();
+    const BuildInfo& build = build_info();
     if (json)
         std::fputs(as_json(build).c_str(), stdout);
     else if (only_version)

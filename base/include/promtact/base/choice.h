@@ -40,6 +40,11 @@ enum promtact_purpose {
 #define PROMTACT_CHOICE_FN static inline __attribute__((always_inline, unused))
 #endif
 
+#ifdef __cplusplus /* C has only the old cast */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#endif
+
 /* 64-bit finaliser (Stafford's variant 13 of the MurmurHash3 finaliser; bijective). */
 PROMTACT_CHOICE_FN promtact_u64 promtact_mix64(promtact_u64 x) {
     x ^= x >> 30;
@@ -81,5 +86,9 @@ PROMTACT_CHOICE_FN promtact_u32 promtact_bounded(promtact_u64 bits, promtact_u32
 PROMTACT_CHOICE_FN int promtact_chance(promtact_u64 bits, promtact_u32 ppm) {
     return promtact_bounded(bits, 1000000U) < ppm;
 }
+
+#ifdef __cplusplus
+#pragma GCC diagnostic pop
+#endif
 
 #endif
