@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Promtact authors
+//
+// Where the facts of a probe come from. Each source adds its section; none needs a privilege, none
+// leaves anything behind, and what it cannot see it says.
+#pragma once
+
+#include <filesystem>
+
+#include "probe/report.hpp"
+#include "probe/roots.hpp"
+
+namespace promtact::harness::probe {
+
+/// Release, machine, where we run, and the settings that decide what this process may ask for.
+void add_kernel(Report& report, const Roots& roots);
+
+/// User, capabilities that gates need, seccomp, user namespaces, limits.
+void add_privileges(Report& report, const Roots& roots);
+
+/// Control groups: version, controllers, and limits that would distort a measurement.
+void add_cgroups(Report& report, const Roots& roots);
+
+/// Device nodes that gates and later campaigns open.
+void add_devices(Report& report, const Roots& roots);
+
+} // namespace promtact::harness::probe
