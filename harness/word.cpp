@@ -45,6 +45,21 @@ bool is_control(std::string_view sequence) noexcept {
     return first == 0xC2 && static_cast<std::uint8_t>(sequence[1]) < 0xA0;
 }
 
+/// Removes one UTF-8 sequence, or one byte that begins none, from the front.
+std::string_view take_sequence(std::string_view& text) {
+    const std::string_view sequence = text.substr(0, std::max<std::size_t>(sequence_length(text), 1));
+    text.remove_prefix(sequence.size());
+    return sequence;
+}
+
+std::string printable_sequence(std::string_view sequence) {
+    if (sequence_length(sequence) != 0 && !is_control(sequence)) return std::string(sequence);
+    std::string out;
+    for (const char c : sequence)
+        out += fmt::format("\\x{:02x}", static_cast<std::uint8_t>(c));
+    return out;
+}
+
 std::string_view without_dashes(std::string_view word) noexcept {
     while (!word.empty() && word.front() == '-')
         word.remove_prefix(1);
@@ -95,25 +110,22 @@ bool valid_utf8(std::string_view text) noexcept {
     return true;
 }
 
+std::string printable(std::string_view text) {
+    std::string out;
+    while (!text.empty())
+        out += printable_sequence(take_sequence(text));
+    return out;
+}
+
 std::string shown(std::string_view word) {
     std::string out = "\"";
     while (!word.empty() && out.size() < shown_bytes_max) {
-        const std::size_t length = sequence_length(word);
-        const std::string_view sequence = word.substr(0, std::max<std::size_t>(length, 1));
-        if (length == 0 || is_control(sequence)) {
-            for (const char c : sequence)
-                out += fmt::format("\\x{:02x}", static_cast<std::uint8_t>(c));
-        } else if (sequence == "\"" || sequence == "\\") {
-            out += '\\';
-            out += sequence;
-        } else {
-            out += sequence;
-        }
-        word.remove_prefix(sequence.size());
+        const std::string_view sequence = take_sequence(word);
+        if (sequence == "\"" || sequence == "\\") out += '\\';
+        out += printable_sequence(sequence);
     }
     if (!word.empty()) out += fmt::format("… ({} more bytes)", word.size());
-    out += '"';
-    return out;
+    return out + '"';
 }
 
 std::optional<std::string_view>

@@ -14,8 +14,11 @@ namespace promtact::harness {
 /// Shape: RFC 3629: no overlong form, no surrogate, nothing above U+10FFFF.
 bool valid_utf8(std::string_view text) noexcept;
 
-/// The word in double quotes, safe for a terminal: control bytes and bytes that are not UTF-8
-/// appear as \xNN, a very long word is cut.
+/// The text, safe for a terminal: control bytes and bytes that are not UTF-8 appear as \xNN.
+std::string printable(std::string_view text);
+
+/// The word in double quotes, printable; a quote or backslash inside is escaped, a very
+/// long word is cut.
 std::string shown(std::string_view word);
 
 /// The candidate the writer most likely meant: the closest by edit distance (a swap of neighbours

@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include <promtact/base/build_info.hpp>
+#include <promtact/gates/json_writer.hpp>
 #include <promtact/harness/command.hpp>
 #include <promtact/harness/flags.hpp>
 
-#include "json_text.hpp"
 #include "platform.hpp"
 
 namespace promtact::harness {
@@ -33,13 +33,16 @@ std::string as_text(const BuildInfo& build) {
 }
 
 std::string as_json(const BuildInfo& build) {
-    return fmt::format(
-        R"({{"name":"promtact","version":{},"revision":{},"modified":{},"build_type":{},)"
-        R"("flags":{},"compiler":{},"platform":{}}})"
-        "\n",
-        json_string(build.version), json_string(build.commit), build.dirty,
-        json_string(build.build_type), json_string(build.flags), json_string(build.compiler),
-        json_string(platform));
+    gates::JsonWriter json;
+    json.field("schema", "promtact.version/1");
+    json.field("version", build.version);
+    json.field("revision", build.commit);
+    json.field_bool("modified", build.dirty);
+    json.field("build_type", build.build_type);
+    json.field("flags", build.flags);
+    json.field("compiler", build.compiler);
+    json.field("platform", platform);
+    return json.finish();
 }
 
 } // namespace

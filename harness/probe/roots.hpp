@@ -8,13 +8,12 @@
 #include <string>
 #include <string_view>
 
+#include <promtact/base/mount_table.hpp>
 #include <promtact/base/result.hpp>
 
 namespace promtact::harness::probe {
 
-struct Roots {
-    std::string proc = "/proc";
-    std::string sys = "/sys";
+struct Roots : SystemRoots {
     std::string dev = "/dev";
 };
 

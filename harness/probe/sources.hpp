@@ -12,16 +12,26 @@
 
 namespace promtact::harness::probe {
 
-/// Release, machine, where we run, and the settings that decide what this process may ask for.
+/// Release, where we run, and the settings that decide what this process may ask for.
 void add_kernel(Report& report, const Roots& roots);
 
 /// User, capabilities that gates need, seccomp, user namespaces, limits.
 void add_privileges(Report& report, const Roots& roots);
 
+/// The directory that storage gates write to, its filesystem and its block device. The alignment
+/// facts come from a nameless file in it that nothing but this process ever sees.
+void add_storage(Report& report, const Roots& roots, const std::filesystem::path& directory);
+
+/// Network namespaces, and the kernel options that packet gates need.
+void add_network(Report& report, const Roots& roots);
+
+/// BPF: compiler, type information, and who may load.
+void add_bpf(Report& report, const Roots& roots);
+
 /// Control groups: version, controllers, and limits that would distort a measurement.
 void add_cgroups(Report& report, const Roots& roots);
 
-/// Device nodes that gates and later campaigns open.
+/// Device nodes that gates and campaigns open.
 void add_devices(Report& report, const Roots& roots);
 
 } // namespace promtact::harness::probe
