@@ -16,6 +16,9 @@ namespace promtact::harness {
 std::span<const Command> commands() {
     static constexpr auto table = [] {
         auto rows = std::to_array<Command>({
+#ifdef PROMTACT_KERNEL // commands that need a unit which touches the kernel
+            {"probe", "ask what this host offers to the gates", "promtact-probe", run_probe},
+#endif
             {"version", "print what this binary was built from", "", run_version},
         });
         std::ranges::sort(rows, {}, &Command::name);

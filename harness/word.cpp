@@ -47,7 +47,8 @@ bool is_control(std::string_view sequence) noexcept {
 
 /// Removes one UTF-8 sequence, or one byte that begins none, from the front.
 std::string_view take_sequence(std::string_view& text) {
-    const std::string_view sequence = text.substr(0, std::max<std::size_t>(sequence_length(text), 1));
+    const std::string_view sequence =
+        text.substr(0, std::max<std::size_t>(sequence_length(text), 1));
     text.remove_prefix(sequence.size());
     return sequence;
 }

@@ -84,8 +84,8 @@ class Groups {
     }
 
     /// The first of a version 2 and a version 1 limit file that can be read.
-    [[nodiscard]] std::optional<std::string> limit(
-        std::string_view file, std::string_view controller, std::string_view legacy_file) const {
+    [[nodiscard]] std::optional<std::string>
+    limit(std::string_view file, std::string_view controller, std::string_view legacy_file) const {
         if (const auto own = directory("")) {
             if (const auto text = read_line(fmt::format("{}/{}", *own, file))) return *text;
         }
@@ -104,7 +104,8 @@ void add_version(Section& section, const Groups& groups) {
     const bool legacy = groups.legacy("cpu") != nullptr || groups.legacy("memory") != nullptr;
     if (groups.unified() == nullptr && !legacy)
         return section.no(
-            "mounted", "no cgroup filesystem is mounted here", "mount -t cgroup2 none /sys/fs/cgroup");
+            "mounted", "no cgroup filesystem is mounted here",
+            "mount -t cgroup2 none /sys/fs/cgroup");
     section.yes(
         "mounted", !legacy                       ? "version 2"
                    : groups.unified() == nullptr ? "version 1"
@@ -115,13 +116,17 @@ void add_controllers(Section& section, const Groups& groups) {
     for (const std::string_view name : {"cpu", "memory", "io", "pids"}) {
         const std::string_view legacy_name = name == "io" ? "blkio" : name;
         const auto own = groups.directory("");
-        const auto offered = own ? read_line(*own + "/cgroup.controllers") : Result<std::string>("");
+        const auto offered =
+            own ? read_line(*own + "/cgroup.controllers") : Result<std::string>("");
         std::string commas = offered ? *offered : "";
         std::ranges::replace(commas, ' ', ',');
         const std::string fact = fmt::format("{}_controller", name);
-        if (lists(commas, name)) section.yes(fact, "version 2");
-        else if (groups.legacy(legacy_name) != nullptr) section.yes(fact, "version 1");
-        else section.no(fact, "neither version offers it here; gates do not need it");
+        if (lists(commas, name))
+            section.yes(fact, "version 2");
+        else if (groups.legacy(legacy_name) != nullptr)
+            section.yes(fact, "version 1");
+        else
+            section.no(fact, "neither version offers it here; gates do not need it");
     }
 }
 
@@ -134,7 +139,8 @@ void add_cpu_limit(Section& section, const Groups& groups) {
         const auto own = groups.directory("");
         if (own && read_line(*own + "/cgroup.controllers"))
             return section.yes(name, "root control group");
-        return section.unknown(name, "no cpu.max and no cpu.cfs_quota_us of this group can be read");
+        return section.unknown(
+            name, "no cpu.max and no cpu.cfs_quota_us of this group can be read");
     }
     if (text->starts_with("max") || *text == "-1") return section.yes(name);
     section.no(

@@ -146,7 +146,8 @@ void add_locked_memory(Section& section) {
 void add_privileges(Report& report, const Roots& roots) {
     Section section(report, "privileges");
     const uid_t user = ::geteuid();
-    if (user == 0) section.yes("root", "effective user 0");
+    if (user == 0)
+        section.yes("root", "effective user 0");
     else
         section.no(
             "root", fmt::format("effective user {}", user),

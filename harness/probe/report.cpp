@@ -44,14 +44,16 @@ void Section::yes(std::string_view name, std::string_view value) {
 }
 
 void Section::no(std::string_view name, std::string_view reason, std::string_view remedy) {
-    add({.name = std::string(name),
+    add(
+        {.name = std::string(name),
          .answer = Answer::no,
          .reason = std::string(reason),
          .remedy = std::string(remedy)});
 }
 
 void Section::unknown(std::string_view name, std::string_view reason, std::string_view remedy) {
-    add({.name = std::string(name),
+    add(
+        {.name = std::string(name),
          .answer = Answer::unknown,
          .reason = std::string(reason),
          .remedy = std::string(remedy)});

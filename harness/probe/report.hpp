@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
 //
-// What `promtact probe` found: facts, each answered yes, no or unknown with its evidence and, unless
-// yes, what a person can do about it. A fact that could not be seen is unknown, never a guess.
+// What `promtact probe` found: facts, each answered yes, no or unknown with its evidence and,
+// unless yes, what a person can do about it. A fact that could not be seen is unknown, never a
+// guess.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +20,7 @@ std::string_view to_string(Answer answer) noexcept;
 struct Fact {
     std::string section{}; // "io_uring"; facts of a section follow each other
     std::string name{};    // unique within the section: "IORING_SETUP_DEFER_TASKRUN"
+    std::string group{};   // facts of one group follow each other and share rows in the table
     Answer answer = Answer::unknown;
     std::string value{};  // what was seen: "6.18.44", "512 bytes"
     std::string reason{}; // why not yes, with the errno where there was one
@@ -53,6 +55,7 @@ class Section {
 };
 
 /// A table for people. Columns: answer, name, value or reason; the remedy on a line of its own.
+/// A group takes one row for its number of yes, and a row for each no or unknown.
 std::string as_text(const Report& report, bool coloured);
 /// One JSON document, schema promtact.probe/1.
 std::string as_json(const Report& report);

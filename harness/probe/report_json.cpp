@@ -23,6 +23,7 @@ std::string as_json(const Report& report) {
         json.object_item();
         json.field("section", fact.section);
         json.field("name", fact.name);
+        json.field("group", fact.group);
         json.field("answer", to_string(fact.answer));
         json.field("value", fact.value);
         json.field("reason", fact.reason);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -42,6 +43,35 @@ std::string row(const Fact& fact, std::size_t width, bool coloured) {
     return out;
 }
 
+/// Replaces the facts of a group that are yes by one row that counts them.
+std::vector<Fact> collapsed(const std::vector<Fact>& facts) {
+    std::vector<Fact> rows;
+    for (std::size_t i = 0; i < facts.size();) {
+        std::size_t end = i + 1;
+        while (!facts[i].group.empty() && end < facts.size() && facts[end].group == facts[i].group)
+            ++end;
+        if (facts[i].group.empty()) {
+            rows.push_back(facts[i]);
+        } else {
+            const auto first = facts.begin() + static_cast<std::ptrdiff_t>(i);
+            const auto last = facts.begin() + static_cast<std::ptrdiff_t>(end);
+            const auto yes = std::count_if(
+                first, last, [](const Fact& fact) { return fact.answer == Answer::yes; });
+            if (yes > 0)
+                rows.push_back(
+                    {.section = first->section,
+                     .name = first->group,
+                     .answer = Answer::yes,
+                     .value = fmt::format("{} of {}", yes, end - i)});
+            std::copy_if(first, last, std::back_inserter(rows), [](const Fact& fact) {
+                return fact.answer != Answer::yes;
+            });
+        }
+        i = end;
+    }
+    return rows;
+}
+
 std::string totals(const Report& report) {
     const std::size_t unseen = report.count(Answer::unknown);
     std::string out = fmt::format(
@@ -53,12 +83,13 @@ std::string totals(const Report& report) {
 } // namespace
 
 std::string as_text(const Report& report, bool coloured) {
+    const std::vector<Fact> rows = collapsed(report.facts);
     std::size_t width = 0;
-    for (const Fact& fact : report.facts)
+    for (const Fact& fact : rows)
         width = std::max(width, std::min(fact.name.size(), name_width_max));
     std::string out;
     std::string_view section;
-    for (const Fact& fact : report.facts) {
+    for (const Fact& fact : rows) {
         if (fact.section != section)
             out += fmt::format(
                 "{}{}\n", out.empty() ? "" : "\n", paint(Colour::bold, fact.section, coloured));

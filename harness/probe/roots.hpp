@@ -20,7 +20,8 @@ struct Roots : SystemRoots {
 /// A small file without its trailing blanks. Errors: not_found, denied, … from reading it.
 Result<std::string> read_line(const std::string& path);
 
-/// The value of "Name:\tvalue" in a text like /proc/self/status; nullopt when there is no such line.
+/// The value of "Name:\tvalue" in a text like /proc/self/status; nullopt when there is no such
+/// line.
 std::optional<std::string> status_field(std::string_view text, std::string_view name);
 
 } // namespace promtact::harness::probe

@@ -18,12 +18,15 @@ void add_kernel(Report& report, const Roots& roots);
 /// User, capabilities that gates need, seccomp, user namespaces, limits.
 void add_privileges(Report& report, const Roots& roots);
 
+/// io_uring, by attempting each feature; operations run on a nameless file in the directory.
+void add_io_uring(Report& report, const std::filesystem::path& directory);
+
 /// The directory that storage gates write to, its filesystem and its block device. The alignment
 /// facts come from a nameless file in it that nothing but this process ever sees.
 void add_storage(Report& report, const Roots& roots, const std::filesystem::path& directory);
 
 /// Network namespaces, and the kernel options that packet gates need.
-void add_network(Report& report, const Roots& roots);
+void add_network(Report& report);
 
 /// BPF: compiler, type information, and who may load.
 void add_bpf(Report& report, const Roots& roots);
