@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <promtact/base/atomic_file.hpp>
@@ -52,6 +53,28 @@ class TemporaryName {
     std::filesystem::path path_{};
 };
 
+/// The lock a living writer holds on its file, whatever it is called.
+Result<void> lock(const UniqueFd& fd, const std::string& name) {
+    if (sys().flock(fd.get(), LOCK_EX | LOCK_NB) != 0)
+        return Error::from_errno(errno, "lock the new " + name);
+    return {};
+}
+
+bool is_temporary_name(std::string_view name) noexcept {
+    return name.starts_with('.') && name.ends_with(".tmp") &&
+           name.find(".promtact-") != std::string_view::npos;
+}
+
+/// Removes one temporary name unless a writer lives; true when it was removed.
+Result<bool> reap(const std::filesystem::path& path) {
+    const UniqueFd fd(sys().open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0));
+    if (!fd) return false; // gone meanwhile, or not ours to read
+    if (sys().flock(fd.get(), LOCK_EX | LOCK_NB) != 0) return false;
+    if (sys().unlink(path.c_str()) == 0) return true;
+    if (errno == ENOENT) return false;
+    return Error::from_errno(errno, "remove " + path.string());
+}
+
 /// A new file and how it can get its final name.
 struct NewFile {
     UniqueFd fd{};
@@ -67,7 +90,7 @@ Result<void> create_named(const std::filesystem::path& path, NewFile& file) {
         if (fd < 0) return Error::from_errno(errno, "create " + temporary.string());
         file.fd = UniqueFd(fd);
         file.name.own(std::move(temporary));
-        return {};
+        return lock(file.fd, path.string());
     }
     return Error::from_errno(EEXIST, "find a free temporary name beside " + path.string());
 }
@@ -80,6 +103,7 @@ Result<bool> create_unnamed(const std::filesystem::path& path, NewFile& file) {
     if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) return false;
     if (fd < 0) return Error::from_errno(errno, "create a file in " + directory.string());
     file.fd = UniqueFd(fd);
+    PROMTACT_TRY(lock(file.fd, path.string()));
     return true;
 }
 
@@ -143,6 +167,22 @@ Result<void> write_all(int fd, std::span<const std::byte> bytes, std::string_vie
         bytes = bytes.subspan(static_cast<std::size_t>(wrote));
     }
     return {};
+}
+
+Result<std::uint64_t> reap_temporaries(const std::filesystem::path& directory) {
+    std::error_code failure;
+    std::filesystem::directory_iterator entry(directory, failure);
+    std::uint64_t removed = 0;
+    while (!failure && entry != std::filesystem::directory_iterator()) {
+        const std::filesystem::path path = entry->path();
+        if (is_temporary_name(path.filename().string()) && entry->is_regular_file(failure)) {
+            PROMTACT_TRY_ASSIGN(const bool gone, reap(path));
+            removed += gone ? 1 : 0;
+        }
+        entry.increment(failure);
+    }
+    if (failure) return Error::from_errno(failure.value(), "list " + directory.string());
+    return removed;
 }
 
 Result<void> sync_directory(const std::filesystem::path& directory) {

@@ -128,7 +128,7 @@ Result<BlockDeviceFacts> read_block_device(DeviceNumber number, const SystemRoot
     return read_folder(folder);
 }
 
-Result<BlockDeviceFacts> read_block_device(const std::string& name, const SystemRoots& roots) {
+Result<BlockDeviceFacts> find_block_device(const std::string& name, const SystemRoots& roots) {
     PROMTACT_TRY_ASSIGN(
         const fs::path folder, folder_of(fs::path(roots.sys) / "class/block" / name));
     return read_folder(folder);
@@ -200,7 +200,7 @@ std::vector<std::string> devices_below(const BlockDeviceFacts& device, const Sys
     };
     // The list grows while it is walked; each name enters once, so the walk ends.
     for (std::size_t i = 0; i < found.size(); ++i) {
-        const auto facts = read_block_device(found[i], roots);
+        const auto facts = find_block_device(found[i], roots);
         if (!facts) continue;
         add(facts->disk);
         for (const std::string& slave : facts->slaves)

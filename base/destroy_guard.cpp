@@ -45,7 +45,7 @@ devices_above(const BlockDeviceFacts& device, const SystemRoots& roots) {
         for (const std::string& name : next) {
             if (contains(names, name)) continue;
             names.push_back(name);
-            if (auto facts = read_block_device(name, roots)) found.push_back(std::move(*facts));
+            if (auto facts = find_block_device(name, roots)) found.push_back(std::move(*facts));
         }
     }
     return found;
@@ -64,7 +64,7 @@ Result<void> refuse_system_disk(
         if (!root && mount.source.starts_with("/dev/")) {
             const auto number = block_number(mount.source);
             root = number ? read_block_device(*number, roots)
-                          : read_block_device(fs::path(mount.source).filename().string(), roots);
+                          : find_block_device(fs::path(mount.source).filename().string(), roots);
         }
         if (!root) continue; // an overlay or network root has no disk
         const std::vector<std::string> below = devices_below(*root, roots);

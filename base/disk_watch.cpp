@@ -22,7 +22,7 @@ DiskTraffic operator-(const DiskTraffic& later, const DiskTraffic& earlier) noex
 Result<DiskWatch> DiskWatch::below(const BlockDeviceFacts& device, const SystemRoots& roots) {
     std::vector<BlockDeviceFacts> disks;
     for (const std::string& name : devices_below(device, roots)) {
-        PROMTACT_TRY_ASSIGN(BlockDeviceFacts facts, read_block_device(name, roots));
+        PROMTACT_TRY_ASSIGN(BlockDeviceFacts facts, find_block_device(name, roots));
         if (facts.is_partition() || !facts.slaves.empty()) continue;
         PROMTACT_TRY_ASSIGN(const BlockCounters counters, read_block_counters(name, roots));
         if (!counters.flushes)

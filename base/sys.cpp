@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -28,6 +29,7 @@ constinit const SysCalls real_sys_calls{
     .mkdir = ::mkdir,
     .statx = [](int fd, const char* path, int flags, unsigned mask,
                 struct statx* result) { return ::statx(fd, path, flags, mask, result); },
+    .flock = ::flock,
     .ioctl = [](int fd, unsigned long request,
                 void* argument) { return ::ioctl(fd, request, argument); },
     .unshare = ::unshare,

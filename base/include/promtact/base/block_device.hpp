@@ -42,7 +42,7 @@ struct BlockDeviceFacts {
 /// Errors: not_found when sysfs knows no block device of that number; format for a damaged size.
 Result<BlockDeviceFacts> read_block_device(DeviceNumber number, const SystemRoots& roots = {});
 /// By kernel name: "vda1".
-Result<BlockDeviceFacts> read_block_device(const std::string& name, const SystemRoots& roots = {});
+Result<BlockDeviceFacts> find_block_device(const std::string& name, const SystemRoots& roots = {});
 
 /// Cumulative counters of a whole disk. Source: Documentation/block/stat.rst
 struct BlockCounters {

@@ -29,6 +29,7 @@ struct SysCalls {
     int (*mkdir)(const char* path, mode_t mode) = nullptr;
     int (*statx)(int fd, const char* path, int flags, unsigned mask, struct statx* result) =
         nullptr;
+    int (*flock)(int fd, int operation) = nullptr;
     int (*ioctl)(int fd, unsigned long request, void* argument) = nullptr;
     int (*unshare)(int flags) = nullptr;
     int (*setns)(int fd, int kind) = nullptr;

@@ -1,0 +1,62 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the Promtact authors
+#
+# Builds and runs the consumer projects, each the way its user would:
+#   consumers_test.sh find_package <build tree>   from a clean install tree, by CMake and by pkg-config
+#   consumers_test.sh fetchcontent <source tree>  inside another project, with every library present
+#   consumers_test.sh pure <source tree>          the same with only xxhash.h present
+set -euo pipefail
+mode=$1
+tree=$(cd "$2" && pwd)
+examples=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d "${TMPDIR:-/tmp}/promtact-consumer.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+
+configure() { cmake -G Ninja -S "$1" -B "$work/build" "${@:2}" >"$work/log" || { cat "$work/log"; return 1; }; }
+build() { cmake --build "$work/build" >"$work/log" || { cat "$work/log"; return 1; }; }
+
+case $mode in
+  find_package)
+    cmake --install "$tree" --prefix "$work/prefix" >/dev/null
+    configure "$examples/consumer_find_package" "-DCMAKE_PREFIX_PATH=$work/prefix"
+    build
+    "$work/build/decide"
+    "$work/build/latency"
+    # Negative control: a component that does not exist is refused by name.
+    cp -r "$examples/consumer_find_package" "$work/wrong"
+    sed -i 's/COMPONENTS base_pure base/COMPONENTS base_pure no_such_part/' "$work/wrong/CMakeLists.txt"
+    if cmake -G Ninja -S "$work/wrong" -B "$work/wrong/build" "-DCMAKE_PREFIX_PATH=$work/prefix" \
+      >"$work/log" 2>&1; then
+      echo "an unknown component was accepted" >&2
+      exit 1
+    fi
+    grep -q "no component 'no_such_part'" "$work/log"
+    pc=$(dirname "$(find "$work/prefix" -name promtact-base.pc)")
+    export PKG_CONFIG_PATH=$pc
+    read -ra flags < <(pkg-config --cflags --libs promtact-base)
+    "${CXX:-g++}" "$examples/consumer_find_package/latency.cpp" -o "$work/by_pkg_config" "${flags[@]}"
+    "$work/by_pkg_config"
+    pkg-config --exists --print-errors promtact
+    ;;
+  fetchcontent)
+    configure "$examples/consumer_fetchcontent" "-DFETCHCONTENT_SOURCE_DIR_PROMTACT=$tree"
+    build
+    "$work/build/decide"
+    "$work/build/latency"
+    ;;
+  pure)
+    mkdir "$work/no_packages"
+    PKG_CONFIG_LIBDIR="$work/no_packages" configure "$examples/consumer_fetchcontent" \
+      "-DFETCHCONTENT_SOURCE_DIR_PROMTACT=$tree" -DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON \
+      -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON -DCMAKE_DISABLE_FIND_PACKAGE_OpenSSL=ON \
+      -DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON -DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON \
+      -DCMAKE_DISABLE_FIND_PACKAGE_benchmark=ON
+    build
+    "$work/build/decide"
+    ;;
+  *)
+    echo "usage: consumers_test.sh find_package|fetchcontent|pure <tree>" >&2
+    exit 2
+    ;;
+esac
