@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the Promtact authors
+#
 # The umbrella binary: its place and its other names.
 include_guard()
 
@@ -5,6 +8,7 @@ include_guard()
 # installs both.
 function(promtact_umbrella target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINKS")
+  target_compile_definitions(${target} PRIVATE $<$<BOOL:${PROMTACT_KERNEL}>:PROMTACT_KERNEL>)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
   foreach(link IN LISTS arg_LINKS)
     add_custom_command(TARGET ${target} POST_BUILD COMMAND "${CMAKE_COMMAND}" -E create_symlink ${target} ${link}
