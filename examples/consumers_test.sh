@@ -3,7 +3,7 @@
 # Copyright the Promtact authors
 #
 # Builds and runs the consumer projects, each the way its user would:
-#   consumers_test.sh find_package <build tree>   from a clean install tree, by CMake and by pkg-config
+#   consumers_test.sh find_package <build tree>   from a clean install tree, CMake and pkg-config
 #   consumers_test.sh fetchcontent <source tree>  inside another project, with every library present
 #   consumers_test.sh pure <source tree>          the same with only xxhash.h present
 set -euo pipefail
@@ -13,8 +13,13 @@ examples=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/promtact-consumer.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
-configure() { cmake -G Ninja -S "$1" -B "$work/build" "${@:2}" >"$work/log" || { cat "$work/log"; return 1; }; }
-build() { cmake --build "$work/build" >"$work/log" || { cat "$work/log"; return 1; }; }
+quietly() {
+  "$@" >"$work/log" 2>&1 && return
+  cat "$work/log" >&2
+  return 1
+}
+configure() { quietly cmake -G Ninja -S "$1" -B "$work/build" "${@:2}"; }
+build() { quietly cmake --build "$work/build"; }
 
 case $mode in
   find_package)
@@ -25,7 +30,7 @@ case $mode in
     "$work/build/latency"
     # Negative control: a component that does not exist is refused by name.
     cp -r "$examples/consumer_find_package" "$work/wrong"
-    sed -i 's/COMPONENTS base_pure base/COMPONENTS base_pure no_such_part/' "$work/wrong/CMakeLists.txt"
+    sed -i 's/COMPONENTS .*)/COMPONENTS no_such_part)/' "$work/wrong/CMakeLists.txt"
     if cmake -G Ninja -S "$work/wrong" -B "$work/wrong/build" "-DCMAKE_PREFIX_PATH=$work/prefix" \
       >"$work/log" 2>&1; then
       echo "an unknown component was accepted" >&2
@@ -35,8 +40,8 @@ case $mode in
     pc=$(dirname "$(find "$work/prefix" -name promtact-base.pc)")
     export PKG_CONFIG_PATH=$pc
     read -ra flags < <(pkg-config --cflags --libs promtact-base)
-    "${CXX:-g++}" "$examples/consumer_find_package/latency.cpp" -o "$work/by_pkg_config" "${flags[@]}"
-    "$work/by_pkg_config"
+    "${CXX:-g++}" "$examples/consumer_find_package/latency.cpp" -o "$work/latency" "${flags[@]}"
+    "$work/latency"
     pkg-config --exists --print-errors promtact
     ;;
   fetchcontent)
