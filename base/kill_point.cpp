@@ -2,18 +2,20 @@
 // Copyright the Promtact authors
 #include <atomic>
 #include <csignal>
-#include <cstdlib>
 
 #include <unistd.h>
 
+#include <promtact/base/env.hpp>
 #include <promtact/base/kill_point.hpp>
+#include <promtact/base/numbers.hpp>
 
 namespace promtact {
 namespace {
 
 std::uint64_t armed_from_environment() noexcept {
-    const char* text = std::getenv("PROMTACT_KILL_AT");
-    return text == nullptr ? 0 : std::strtoull(text, nullptr, 10);
+    const std::optional<std::string> text = environment_value("PROMTACT_KILL_AT");
+    // A malformed number arms nothing; check_environment() is where it is reported.
+    return text.has_value() ? parse_u64(*text).value_or(0) : 0;
 }
 
 std::atomic<std::uint64_t> passed{0};

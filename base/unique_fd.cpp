@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <promtact/base/sys.hpp>
 #include <promtact/base/unique_fd.hpp>
 
 namespace promtact {
@@ -17,7 +18,7 @@ Result<void> UniqueFd::close() {
     const int fd = std::exchange(fd_, -1);
     // close(2): after EINTR the descriptor is closed on Linux, so it is not an error and never
     // retried.
-    if (::close(fd) != 0 && errno != EINTR)
+    if (sys().close(fd) != 0 && errno != EINTR)
         return Error::from_errno(errno, "close descriptor " + std::to_string(fd));
     return {};
 }

@@ -2,6 +2,20 @@
 # gates/CMakeLists.txt and one line in gates/catalog.cpp. Configure refuses any two of these that disagree, since a gate
 # that silently never runs would look like a host that was qualified.
 include_guard()
+find_package(ZLIB REQUIRED)
+
+# The versions of the kernel libraries this build was linked with, as results state them.
+function(promtact_library_versions target)
+  foreach(pair IN ITEMS "LIBURING;URING_VERSION" "LIBBPF;BPF_VERSION" "LIBNL;NL_ROUTE_VERSION")
+    list(GET pair 0 name)
+    list(GET pair 1 variable)
+    set(version "not linked")
+    if(PROMTACT_KERNEL AND ${variable})
+      set(version "${${variable}}")
+    endif()
+    target_compile_definitions(${target} PRIVATE "PROMTACT_${name}_VERSION=\"${version}\"")
+  endforeach()
+endfunction()
 
 # promtact_gate(<id> [KIND unit|kernel] [DEPENDS exactly what the gate qualifies...])
 # Adds the body to promtact::gate_catalog and its test as gate_<id>_<kind>_tests (kind kernel by default).

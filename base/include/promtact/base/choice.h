@@ -36,8 +36,10 @@ enum promtact_purpose {
 
 #ifdef __cplusplus
 #define PROMTACT_CHOICE_FN static inline constexpr
+#define PROMTACT_CHOICE_CAST(type, value) static_cast<type>(value)
 #else
 #define PROMTACT_CHOICE_FN static inline __attribute__((always_inline, unused))
+#define PROMTACT_CHOICE_CAST(type, value) ((type)(value))
 #endif
 
 /* 64-bit finaliser (Stafford's variant 13 of the MurmurHash3 finaliser; bijective). */
@@ -55,14 +57,14 @@ PROMTACT_CHOICE_FN promtact_u64 promtact_mix64(promtact_u64 x) {
 PROMTACT_CHOICE_FN promtact_u64
 promtact_choose(promtact_u64 seed, promtact_u32 purpose, promtact_u64 link, promtact_u64 position) {
     promtact_u64 h = promtact_mix64(seed + 0x9e3779b97f4a7c15ULL);
-    h = promtact_mix64(h + (promtact_u64)purpose * 0xd1342543de82ef95ULL);
+    h = promtact_mix64(h + PROMTACT_CHOICE_CAST(promtact_u64, purpose) * 0xd1342543de82ef95ULL);
     h = promtact_mix64(h + link * 0xaf251af3b0f025b5ULL);
     return promtact_mix64(h + position * 0xf1357aea2e62a9c5ULL);
 }
 
 /* A directed link between two nodes as the link argument. */
 PROMTACT_CHOICE_FN promtact_u64 promtact_link(promtact_u32 from, promtact_u32 to) {
-    return (promtact_u64)from << 32 | to;
+    return PROMTACT_CHOICE_CAST(promtact_u64, from) << 32 | to;
 }
 
 /* The n-th message (ordinal) that a link carries at one step of virtual time. ordinal < 2^20, time
@@ -74,12 +76,14 @@ PROMTACT_CHOICE_FN promtact_u64 promtact_position(promtact_u64 time, promtact_u3
 /* Uniform in [0, bound) by multiply-high of the upper 32 bits; 0 when bound is 0. Bias below 2^-32
  * * bound. */
 PROMTACT_CHOICE_FN promtact_u32 promtact_bounded(promtact_u64 bits, promtact_u32 bound) {
-    return (promtact_u32)((bits >> 32) * bound >> 32);
+    return PROMTACT_CHOICE_CAST(promtact_u32, (bits >> 32) * bound >> 32);
 }
 
 /* True with probability ppm / 1,000,000; never for 0, always from 1,000,000 on. */
 PROMTACT_CHOICE_FN int promtact_chance(promtact_u64 bits, promtact_u32 ppm) {
     return promtact_bounded(bits, 1000000U) < ppm;
 }
+
+#undef PROMTACT_CHOICE_CAST
 
 #endif
