@@ -12,6 +12,7 @@ tree=$(cd "$2" && pwd)
 examples=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/promtact-consumer.XXXXXX")
 trap 'rm -rf "$work"' EXIT
+if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
 
 quietly() {
   "$@" >"$work/log" 2>&1 && return
@@ -19,13 +20,13 @@ quietly() {
   return 1
 }
 configure() { quietly cmake -G Ninja -S "$1" -B "$work/build" "${@:2}"; }
-build() { quietly cmake --build "$work/build"; }
+build() { quietly cmake --build "$work/build" --target "$@"; }
 
 case $mode in
   find_package)
     cmake --install "$tree" --prefix "$work/prefix" >/dev/null
     configure "$examples/consumer_find_package" "-DCMAKE_PREFIX_PATH=$work/prefix"
-    build
+    build decide latency
     "$work/build/decide"
     "$work/build/latency"
     # Negative control: a component that does not exist is refused by name.
@@ -46,7 +47,7 @@ case $mode in
     ;;
   fetchcontent)
     configure "$examples/consumer_fetchcontent" "-DFETCHCONTENT_SOURCE_DIR_PROMTACT=$tree"
-    build
+    build decide latency
     "$work/build/decide"
     "$work/build/latency"
     ;;
@@ -57,7 +58,7 @@ case $mode in
       -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON -DCMAKE_DISABLE_FIND_PACKAGE_OpenSSL=ON \
       -DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON -DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON \
       -DCMAKE_DISABLE_FIND_PACKAGE_benchmark=ON
-    build
+    build decide
     "$work/build/decide"
     ;;
   *)
