@@ -393,7 +393,9 @@ Result<void> BlockWriter::close() {
     }
     Result<void> drained = ring_.drain(options_.ring.drain_limit);
     if (!drained) buffer_.abandon();
+    { const Ring ended = std::move(ring_); } // lets go of the registered file
     Result<void> closed = file_.close();
+    if (!first_error_) first_error_ = Error{Errc::refused, 0, "it was closed"};
     if (!outcome) return outcome;
     if (!drained) return drained;
     return closed;
