@@ -7,6 +7,11 @@
 
 #include <promtact/gates/gate.hpp>
 
+#include "direct_io/gate.hpp"
+#include "durable_write_block/gate.hpp"
+#include "durable_write_file/gate.hpp"
+#include "uring_probe/gate.hpp"
+
 namespace promtact::gates {
 
 // One line per gate, so that blame tells when it arrived.
@@ -14,6 +19,10 @@ namespace promtact::gates {
 std::span<const GateEntry> catalog() {
     static const std::vector<GateEntry> entries{
         // kernel and storage
+        {&uring_probe_info, &run_uring_probe},
+        {&direct_io_info, &run_direct_io},
+        {&durable_write_file_info, &run_durable_write_file},
+        {&durable_write_block_info, &run_durable_write_block},
 
         // network
     };
