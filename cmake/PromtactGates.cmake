@@ -1,8 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the Promtact authors
+#
 # Gates: a folder gates/<id>/ with gate.hpp, gate.cpp, README.md and gate_test.cpp, one promtact_gate() line in
 # gates/CMakeLists.txt and one line in gates/catalog.cpp. Configure refuses any two of these that disagree, since a gate
 # that silently never runs would look like a host that was qualified.
 include_guard()
-find_package(ZLIB REQUIRED)
 
 # The versions of the kernel libraries this build was linked with, as results state them.
 function(promtact_library_versions target)
@@ -30,7 +32,7 @@ function(promtact_gate id)
     endif()
   endforeach()
   target_sources(promtact_gate_catalog PRIVATE ${id}/gate.cpp)
-  target_link_libraries(promtact_gate_catalog PRIVATE ${arg_DEPENDS})
+  promtact_use(PRIVATE promtact_gate_catalog ${arg_DEPENDS})
   set_property(GLOBAL APPEND PROPERTY PROMTACT_GATES ${id})
   promtact_test(gate_${id} KIND ${arg_KIND} FILES ${id}/gate_test.cpp
                 DEPENDS promtact::gate_catalog promtact::gates promtact::base ${arg_DEPENDS})
