@@ -38,6 +38,8 @@ constexpr Tables make_tables() noexcept {
 
 constexpr Tables tables = make_tables();
 static_assert(tables[0][1] == 0xF26B8303U);
+static_assert(tables[0][0] == 0);
+static_assert(tables[7][0] == 0);
 
 } // namespace
 

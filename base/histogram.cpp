@@ -18,6 +18,7 @@ std::size_t bucket_of(std::uint64_t value) noexcept {
     const auto exponent = static_cast<std::uint32_t>(std::bit_width(value)) - 1; // >= 8
     const std::uint32_t shift = exponent - parts_log2;
     const std::uint64_t part = (value >> shift) - parts; // 0 .. 127
+    PROMTACT_ASSERT(part < parts);
     return linear_buckets + (exponent - 8) * parts + part;
 }
 
@@ -37,6 +38,7 @@ void Histogram::record(std::uint64_t value) noexcept {
     value = std::min(value, ~std::uint64_t{0} >> 1);
     const std::size_t index = bucket_of(value);
     if (index >= counts_.size()) counts_.resize(index + 1, 0);
+    PROMTACT_ASSERT(index < counts_.size());
     ++counts_[index];
     min_ = count_ == 0 ? value : std::min(min_, value);
     max_ = std::max(max_, value);
@@ -51,6 +53,8 @@ void Histogram::merge(const Histogram& other) noexcept {
     min_ = count_ == 0 ? other.min_ : std::min(min_, other.min_);
     max_ = std::max(max_, other.max_);
     count_ += other.count_;
+    PROMTACT_ASSERT(min_ <= max_);
+    PROMTACT_ASSERT(count_ >= other.count_);
 }
 
 std::uint64_t Histogram::percentile_ppm(std::uint32_t ppm) const noexcept {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include <promtact/base/numbers.hpp>
+#include <promtact/base/durations.hpp>
 #include <promtact/base/terminal.hpp>
 #include <promtact/gates/format.hpp>
 #include <promtact/gates/json_writer.hpp>
