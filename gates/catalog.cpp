@@ -13,6 +13,7 @@
 #include "packet_fault/gate.hpp"
 
 #include "direct_io/gate.hpp"
+#include "direct_wal/gate.hpp"
 #include "durable_write_block/gate.hpp"
 #include "durable_write_file/gate.hpp"
 #include "uring_probe/gate.hpp"
@@ -26,6 +27,7 @@ std::span<const GateEntry> catalog() {
         // kernel and storage
         {&uring_probe_info, &run_uring_probe},
         {&direct_io_info, &run_direct_io},
+        {&direct_wal_info, &run_direct_wal},
         {&durable_write_file_info, &run_durable_write_file},
         {&durable_write_block_info, &run_durable_write_block},
 
