@@ -213,6 +213,7 @@ Result<void> DirectLog::sync() {
     const bool one_flush_each = options_.mode == uring::WriteMode::linked;
     PROMTACT_TRY(one_flush_each ? write_one_by_one() : write_as_group());
     PROMTACT_ASSERT(durable_sequence_ < last_sequence_);
+    kill_point(); // durable, not yet acknowledged
     durable_sequence_ = last_sequence_;
     pending_.clear();
     return {};
