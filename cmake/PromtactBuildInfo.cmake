@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the Promtact authors
+#
 # Which build this is. Two halves in one file: included, it defines promtact_build_info(); run with -P, it writes the
 # header, and only when a value changed, so that an unchanged tree builds nothing.
 if(CMAKE_SCRIPT_MODE_FILE)
@@ -65,5 +68,6 @@ function(promtact_build_info source)
             -P "${PROJECT_SOURCE_DIR}/cmake/PromtactBuildInfo.cmake"
     BYPRODUCTS "${header}" COMMENT "Reading which build this is" VERBATIM)
   add_dependencies(promtact_build_info promtact_build_info_values)
+  add_dependencies(promtact_generated promtact_build_info_values)
   target_include_directories(promtact_build_info PRIVATE "${CMAKE_CURRENT_BINARY_DIR}/generated")
 endfunction()

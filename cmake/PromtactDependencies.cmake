@@ -12,6 +12,7 @@ set(PROMTACT_DEPENDENCIES
     "PkgConfig::NL_ROUTE|pkg:libnl-route-3.0>=3.7|libnl-route-3-dev|libnl-route-3.0"
     "PkgConfig::ISAL|pkg:libisal>=2.30|libisal-dev|libisal"
     "PkgConfig::SECCOMP|pkg:libseccomp>=2.5|libseccomp-dev|libseccomp"
+    "ZLIB::ZLIB|cmake:ZLIB|zlib1g-dev|zlib"
     "fmt::fmt|cmake:fmt|libfmt-dev|fmt"
     "nlohmann_json::nlohmann_json|cmake:nlohmann_json|nlohmann-json3-dev|nlohmann_json"
     "CLI11::CLI11|cmake:CLI11|libcli11-dev|CLI11"
@@ -63,6 +64,19 @@ function(promtact_use scope target)
     endif()
   endforeach()
   target_link_libraries(${target} ${scope} ${ARGN})
+endfunction()
+
+# promtact_use_if_present(<name> <link> <definition>): an optional dependency of library <name>; <definition> is set for
+# its own sources when the dependency is there.
+function(promtact_use_if_present name link definition)
+  promtact_find_dependency("${link}" missing)
+  if(missing)
+    message(STATUS "promtact::${name}: ${missing}; built without it")
+    return()
+  endif()
+  target_link_libraries(promtact_${name} PRIVATE "${link}")
+  target_compile_definitions(promtact_${name} PRIVATE ${definition})
+  set_property(GLOBAL APPEND PROPERTY PROMTACT_LINKS_${name} "${link}")
 endfunction()
 
 find_path(PROMTACT_XXHASH_INCLUDE xxhash.h)

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the Promtact authors
+#
 # Gates: a folder gates/<id>/ with gate.hpp, gate.cpp, README.md and gate_test.cpp, one promtact_gate() line in
 # gates/CMakeLists.txt and one line in gates/catalog.cpp. Configure refuses any two of these that disagree, since a gate
 # that silently never runs would look like a host that was qualified.

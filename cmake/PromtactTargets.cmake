@@ -17,7 +17,8 @@ set(PROMTACT_WARNINGS
 
 # Compile settings of our own targets. Nothing here is exported to a consumer.
 function(promtact_settings target)
-  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF CXX_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF CXX_VISIBILITY_PRESET hidden
+                                  POSITION_INDEPENDENT_CODE ON)
   target_compile_options(${target} PRIVATE ${PROMTACT_WARNINGS} -fno-omit-frame-pointer
                          "-ffile-prefix-map=${PROJECT_SOURCE_DIR}=.")
   if(PROMTACT_SANITIZE)
@@ -76,6 +77,10 @@ function(promtact_executable name)
   target_compile_features(${name} PRIVATE cxx_std_20)
   promtact_use(PRIVATE ${name} ${arg_DEPENDS})
 endfunction()
+
+# Files that other files include but a tool writes (BPF skeletons) hang below this target, so that clang-tidy can have
+# them without a build.
+add_custom_target(promtact_generated)
 
 # The precompiled gtest header, built once for every test binary.
 function(promtact_test_support)
@@ -179,7 +184,7 @@ function(promtact_fuzz unit file)
     target_compile_options(${stem} PRIVATE -fsanitize=fuzzer)
     target_link_options(${stem} PRIVATE -fsanitize=fuzzer)
     promtact_use(PRIVATE ${stem} ${arg_DEPENDS})
-    set_property(GLOBAL APPEND PROPERTY PROMTACT_FUZZ_TARGETS ${stem})
+    file(APPEND "${PROJECT_BINARY_DIR}/fuzz_targets.txt" "${stem} ${CMAKE_CURRENT_BINARY_DIR}/${stem} ${corpus}\n")
   elseif(PROMTACT_TESTS)
     add_executable(${stem}_replay ${file} "${PROJECT_SOURCE_DIR}/base/testing/fuzz_replay_main.cpp")
     promtact_settings(${stem}_replay)

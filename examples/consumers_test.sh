@@ -3,7 +3,7 @@
 # Copyright the Promtact authors
 #
 # Builds and runs the consumer projects, each the way its user would:
-#   consumers_test.sh find_package <build tree>   from a clean install tree, by CMake and by pkg-config
+#   consumers_test.sh find_package <build tree>   from a clean install tree, CMake and pkg-config
 #   consumers_test.sh fetchcontent <source tree>  inside another project, with every library present
 #   consumers_test.sh pure <source tree>          the same with only xxhash.h present
 set -euo pipefail
@@ -12,20 +12,26 @@ tree=$(cd "$2" && pwd)
 examples=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/promtact-consumer.XXXXXX")
 trap 'rm -rf "$work"' EXIT
+if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
 
-configure() { cmake -G Ninja -S "$1" -B "$work/build" "${@:2}" >"$work/log" || { cat "$work/log"; return 1; }; }
-build() { cmake --build "$work/build" >"$work/log" || { cat "$work/log"; return 1; }; }
+quietly() {
+  "$@" >"$work/log" 2>&1 && return
+  cat "$work/log" >&2
+  return 1
+}
+configure() { quietly cmake -G Ninja -S "$1" -B "$work/build" "${@:2}"; }
+build() { quietly cmake --build "$work/build" --target "$@"; }
 
 case $mode in
   find_package)
     cmake --install "$tree" --prefix "$work/prefix" >/dev/null
     configure "$examples/consumer_find_package" "-DCMAKE_PREFIX_PATH=$work/prefix"
-    build
+    build decide latency
     "$work/build/decide"
     "$work/build/latency"
     # Negative control: a component that does not exist is refused by name.
     cp -r "$examples/consumer_find_package" "$work/wrong"
-    sed -i 's/COMPONENTS base_pure base/COMPONENTS base_pure no_such_part/' "$work/wrong/CMakeLists.txt"
+    sed -i 's/COMPONENTS .*)/COMPONENTS no_such_part)/' "$work/wrong/CMakeLists.txt"
     if cmake -G Ninja -S "$work/wrong" -B "$work/wrong/build" "-DCMAKE_PREFIX_PATH=$work/prefix" \
       >"$work/log" 2>&1; then
       echo "an unknown component was accepted" >&2
@@ -35,13 +41,13 @@ case $mode in
     pc=$(dirname "$(find "$work/prefix" -name promtact-base.pc)")
     export PKG_CONFIG_PATH=$pc
     read -ra flags < <(pkg-config --cflags --libs promtact-base)
-    "${CXX:-g++}" "$examples/consumer_find_package/latency.cpp" -o "$work/by_pkg_config" "${flags[@]}"
-    "$work/by_pkg_config"
+    "${CXX:-g++}" "$examples/consumer_find_package/latency.cpp" -o "$work/latency" "${flags[@]}"
+    "$work/latency"
     pkg-config --exists --print-errors promtact
     ;;
   fetchcontent)
     configure "$examples/consumer_fetchcontent" "-DFETCHCONTENT_SOURCE_DIR_PROMTACT=$tree"
-    build
+    build decide latency
     "$work/build/decide"
     "$work/build/latency"
     ;;
@@ -52,7 +58,7 @@ case $mode in
       -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON -DCMAKE_DISABLE_FIND_PACKAGE_OpenSSL=ON \
       -DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON -DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON \
       -DCMAKE_DISABLE_FIND_PACKAGE_benchmark=ON
-    build
+    build decide
     "$work/build/decide"
     ;;
   *)

@@ -19,7 +19,7 @@ skip() {
   exit 77
 }
 [[ $(id -u) == 0 ]] || skip "needs root (chroot and debootstrap)"
-command -v debootstrap >/dev/null || skip "debootstrap is not installed: apt-get install debootstrap"
+command -v debootstrap >/dev/null || skip "needs debootstrap (apt-get install debootstrap)"
 unshare --mount true 2>/dev/null || skip "needs CAP_SYS_ADMIN for a mount namespace"
 
 mirror=${MIRROR:-$(cat /etc/apt/sources.list /etc/apt/sources.list.d/*.{list,sources} 2>/dev/null |
@@ -72,6 +72,7 @@ unshare --mount --pid --fork --kill-child --propagation private bash -c '
   mount --rbind /sys "$root/sys"
   mount --rbind /dev "$root/dev"
   mount -t tmpfs tmpfs "$root/run"
-  exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM="${TERM-dumb}" chroot "$root" /bin/bash /run.sh "$@"
+  exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM="${TERM-dumb}" \
+    chroot "$root" /bin/bash /run.sh "$@"
 ' bare "$root" "$@"
 echo "bare_debian: passed in $((SECONDS - began)) s"

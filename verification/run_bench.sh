@@ -1,0 +1,22 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the Promtact authors
+#
+# Micro-benchmarks of every unit, JSON in build/bench, then the storage ladder on BENCH_DIR
+# (default: build/bench, so the file system of this checkout).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+out=build/bench
+directory=${BENCH_DIR:-$out}
+mkdir -p "$out"
+
+count=0
+while IFS= read -r binary; do
+  name=$(basename "$binary")
+  echo "== $name"
+  "$binary" --benchmark_out="$out/$name.json" --benchmark_out_format=json
+  count=$((count + 1))
+done < <(find build/release -type f -name '*_bench' -perm -u+x | sort)
+echo "bench: $count micro-benchmark programs, JSON in $out"
+
+build/release/bin/promtact bench storage --dir "$directory" --out "$out"

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the Promtact authors
+"""Rules that run a program: clang-format, clang-tidy, compilers, shellcheck, codespell."""
+
+import concurrent.futures
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+
+from .shape import code_files
+from .tree import Finding
+
+WARNINGS = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion",
+            "-Wshadow", "-Wold-style-cast", "-Werror", "-x", "c++"]
+C_WARNINGS = ["-std=c11", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-x", "c"]
+
+
+def need(program):
+    found = shutil.which(program)
+    if not found:
+        raise SystemExit(f"lint needs {program}: run 'make setup'")
+    return found
+
+
+def parallel(function, items):
+    with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count() or 2) as pool:
+        for findings in pool.map(function, items):
+            yield from findings
+
+
+def run(words, root):
+    return subprocess.run(words, cwd=root, capture_output=True, text=True, errors="replace")
+
+
+def check_format(tree, fix=False):
+    program = need("clang-format-14")
+    paths = [source.path for source in tree.cpp()]
+    if fix:
+        for begin in range(0, len(paths), 50):
+            subprocess.run([program, "-i", *paths[begin:begin + 50]], cwd=tree.root, check=True)
+        return
+    for begin in range(0, len(paths), 50):
+        done = run([program, "--dry-run", *paths[begin:begin + 50]], tree.root)
+        seen = set()
+        for match in re.finditer(r"^(\S+?):(\d+):\d+: (?:warning|error):", done.stderr,
+                                 re.MULTILINE):
+            if match.group(1) not in seen:
+                seen.add(match.group(1))
+                yield Finding(match.group(1), int(match.group(2)), "format", "run 'make fmt'")
+
+
+def check_shell(tree):
+    program = need("shellcheck")
+    scripts = [source.path for source in code_files(tree)
+               if source.path.endswith(".sh") or re.match(r"#!.*\b(?:ba)?sh\b", source.text)]
+    if not scripts:
+        return
+    done = run([program, "--format=gcc", "--external-sources", *scripts], tree.root)
+    for match in re.finditer(r"^(.+?):(\d+):\d+: (?:\w+): (.*)$", done.stdout, re.MULTILINE):
+        yield Finding(match.group(1), int(match.group(2)), "shell", match.group(3))
+
+
+def check_spelling(tree):
+    program = need("codespell")
+    ignored = "verification/spelling_ignore.txt"
+    words = ["--ignore-words", ignored] if tree.exists(ignored) else []
+    paths = [path for path in tree.paths
+             if not path.startswith(("results/hosts/", "LICENSE")) and "/corpus/" not in path
+             and "/testdata/" not in path and path != ignored
+             and not path.endswith((".png", ".bin", ".svg"))]
+    for begin in range(0, len(paths), 200):
+        done = run([program, *words, *paths[begin:begin + 200]], tree.root)
+        for match in re.finditer(r"^(.+?):(\d+): (.*)$", done.stdout, re.MULTILINE):
+            yield Finding(match.group(1).removeprefix("./"), int(match.group(2)), "spelling",
+                          match.group(3))
+
+
+def include_flags(tree):
+    folders = sorted({path.split("/include/promtact/")[0] + "/include" for path in tree.paths
+                      if "/include/promtact/" in path})
+    flags = [f"-I{folder}" for folder in folders]
+    system = ["libnl-3.0"]
+    found = run(["pkg-config", "--cflags-only-I", *system], tree.root)
+    return flags + [f.replace("-I", "-isystem") for f in found.stdout.split()]
+
+
+def check_headers(tree):
+    """Each public header compiles alone under both compilers; C headers as C and for BPF too."""
+    flags = include_flags(tree)
+    changed_units = {path.split("/")[0] for path in tree.changed}
+    headers = [path for path in tree.paths
+               if "/include/promtact/" in path and path.endswith((".hpp", ".h"))
+               and (tree.everything or path.split("/")[0] in changed_units)]
+    compilers = [need("g++"), need("clang++-14")]
+    jobs = []
+    for header in headers:
+        name = header.split("/include/", 1)[1]
+        jobs += [(header, name, [compiler, *WARNINGS, *flags, "-"]) for compiler in compilers]
+        if header.endswith(".h"):
+            jobs.append((header, name, [need("gcc"), *C_WARNINGS, *flags, "-"]))
+            jobs.append((header, name,
+                         [need("clang-14"), "-target", "bpf", *C_WARNINGS, *flags, "-"]))
+
+    def compile_alone(job):
+        header, name, words = job
+        done = subprocess.run(words, cwd=tree.root, input=f"#include <{name}>\n",
+                              capture_output=True, text=True, errors="replace")
+        if done.returncode == 0:
+            return []
+        error = next((line for line in done.stderr.splitlines() if "error" in line),
+                     done.stderr.strip()[:200])
+        target = " for bpf" if "bpf" in words else ""
+        return [Finding(header, 1, "headers", f"does not compile alone with "
+                        f"{os.path.basename(words[0])}{target}: {error}")]
+
+    tree.notes.append(f"headers: {len(headers)} headers, {len(jobs)} compilations")
+    yield from parallel(compile_alone, jobs)
+
+
+def _todays_tenth(path):
+    digest = int(hashlib.sha256(path.encode()).hexdigest()[:8], 16)
+    return digest % 10 == int(time.time() // 86400) % 10
+
+
+def clang_tidy(program, root, words):
+    """What clang-tidy says about the files and options in `words`."""
+    done = run([program, "--quiet", *words], root)
+    found = []
+    for match in re.finditer(r"^(\S+?):(\d+):\d+: (?:warning|error): (.*)$", done.stdout,
+                             re.MULTILINE):
+        where = os.path.relpath(os.path.join(root, match.group(1)), root)
+        found.append(Finding(where, int(match.group(2)), "clang-tidy", match.group(3)))
+    return found
+
+
+def check_clang_tidy(tree):
+    """clang-tidy on what changed and on a tenth of the rest that rotates by day."""
+    program = need("clang-tidy-14")
+    database = tree.root / "build/lint/compile_commands.json"
+    done = run(["cmake", "--preset", "lint", "--log-level=WARNING"], tree.root)
+    if done.returncode != 0 or not database.exists():
+        yield Finding("CMakePresets.json", 1, "clang-tidy",
+                      f"the lint preset does not configure: {done.stderr.strip()[:300]}")
+        return
+    # Skeletons and other generated headers must exist before a file that includes them is read.
+    build = ["cmake", "--build", "--preset", "lint", "--target", "promtact_generated"]
+    done = run(build, tree.root)
+    if done.returncode != 0:
+        yield Finding("CMakePresets.json", 1, "clang-tidy",
+                      f"generated headers do not build: {done.stdout.strip()[-300:]}")
+        return
+    known = {os.path.relpath(entry["file"], tree.root)
+             for entry in json.loads(database.read_text()) if entry["file"].endswith(".cpp")}
+    chosen = sorted(path for path in known & set(tree.paths)
+                    if tree.everything or path in tree.changed or _todays_tenth(path))
+    tree.notes.append(f"clang-tidy: {len(chosen)} of {len(known & set(tree.paths))} files")
+
+    seen = set()
+    for finding in parallel(lambda path: clang_tidy(program, tree.root, ["-p", "build/lint", path]),
+                            chosen):
+        if finding not in seen:
+            seen.add(finding)
+            yield finding
