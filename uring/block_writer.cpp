@@ -10,6 +10,7 @@
 
 #include <promtact/base/assert.hpp>
 #include <promtact/base/error_text.hpp>
+#include <promtact/base/kill_point.hpp>
 #include <promtact/uring/block_writer.hpp>
 #include <promtact/uring/direct_file.hpp>
 
@@ -217,6 +218,7 @@ Result<bool> BlockWriter::on_all_written(std::uint32_t index) {
     Slot& slot = slots_[index];
     PROMTACT_ASSERT(slot.done == slot.length);
     if (!slot.flush) return finish(index);
+    kill_point(); // written, not durable
     switch (options_.mode) {
     case WriteMode::write_only:
         return finish(index);
@@ -393,7 +395,9 @@ Result<void> BlockWriter::close() {
     }
     Result<void> drained = ring_.drain(options_.ring.drain_limit);
     if (!drained) buffer_.abandon();
+    { const Ring ended = std::move(ring_); } // lets go of the registered file
     Result<void> closed = file_.close();
+    if (!first_error_) first_error_ = Error{Errc::refused, 0, "it was closed"};
     if (!outcome) return outcome;
     if (!drained) return drained;
     return closed;

@@ -10,7 +10,8 @@
 
 int main() {
     promtact::Histogram histogram;
-    for (std::uint64_t value = 1; value <= 200; ++value) histogram.record(value);
+    for (std::uint64_t value = 1; value <= 200; ++value)
+        histogram.record(value);
 
     std::printf(
         "count %llu p50 %llu p99 %llu max %llu\n",

@@ -57,10 +57,19 @@ def read_layers(tree):
 
 
 def pure_headers(tree):
+    """The headers of base that a pure unit may include, as they are included."""
     if not tree.exists("base/pure_headers.txt"):
         return set()
     lines = tree.file("base/pure_headers.txt").lines
-    return {line.split("#")[0].strip() for line in lines if line.split("#")[0].strip()}
+    names = {line.split("#")[0].strip() for line in lines} - {""}
+    return {f"promtact/base/{name}" for name in names}
+
+
+def is_generated(tree, header):
+    """True for a header some CMake file says it writes."""
+    name = header.rsplit("/", 1)[-1]
+    return name.endswith(".skel.h") or any(
+        name in source.text for source in tree.files("CMakeLists.txt", ".cmake"))
 
 
 def includes(source):
@@ -140,8 +149,8 @@ def check_include_style(tree):
                 elif "../" in header:
                     yield Finding(source.path, line, "includes",
                                   f'"{header}" climbs out of its folder: quotes stay inside a unit')
-                elif not header.endswith(".skel.h") and not (
-                        tree.exists(f"{folder}/{header}") or tree.exists(f"{unit}/{header}")):
+                elif not (tree.exists(f"{folder}/{header}") or tree.exists(f"{unit}/{header}")
+                          or is_generated(tree, header)):
                     yield Finding(source.path, line, "includes",
                                   f'"{header}" is not a file of this unit: brackets cross a unit')
             elif header.startswith("promtact/"):

@@ -98,7 +98,7 @@ def _declared(source, code, start, end):
         yield source.line_of(first), type_name.group(1), "plain" if plain else "type"
     elif not type_name and "=" not in text.split("(")[0]:
         function = FUNCTION.search(text)
-        if function and "::" not in text.split("(")[0].split()[-1]:
+        if function and "operator" not in text and "::" not in text.split("(")[0].split()[-1]:
             yield source.line_of(first), function.group(1), "function"
 
 
@@ -112,7 +112,7 @@ def check_contracts(tree):
         opened = any(line.startswith("//") and len(line) > 3 for line in source.lines[2:8])
         first_type = True
         for line, name, kind in _declarations(source):
-            if name in SELF_EVIDENT or name.startswith("operator"):
+            if name in SELF_EVIDENT or name.startswith("operator") or name.endswith("_from"):
                 continue
             covered = kind == "plain" or (kind == "type" and first_type and opened)
             if kind != "function":

@@ -101,7 +101,7 @@ class BlockWriter {
     /// are put into out in completion order. Requires: queued() > 0, !out.empty()
     Result<std::size_t> wait(std::span<WriteDone> out);
 
-    /// Waits for all queued writes, drains the ring and closes the file.
+    /// Waits for all queued writes, drains and ends the ring and closes the file.
     /// Errors: the first error of anything outstanding, or of close(2).
     Result<void> close();
 
@@ -110,6 +110,8 @@ class BlockWriter {
     [[nodiscard]] std::uint32_t alignment() const noexcept { return alignment_; }
     [[nodiscard]] BlockWriterStats stats() const noexcept;
     [[nodiscard]] bool buffers_registered() const noexcept { return registered_; }
+    /// Errors: poisoned with the first errno; refused after close().
+    [[nodiscard]] Result<void> check_usable() const;
     /// The error that poisoned this writer, if any.
     [[nodiscard]] const std::optional<Error>& first_error() const noexcept { return first_error_; }
 
@@ -138,7 +140,6 @@ class BlockWriter {
         std::uint32_t alignment);
     static Result<BlockWriter>
     assemble(Ring ring, UniqueFd file, const BlockWriterOptions& options, std::uint32_t alignment);
-    [[nodiscard]] Result<void> check_usable() const;
     [[nodiscard]] Result<void> check_arguments(const BlockWrite& write) const;
     Result<void> start(std::uint64_t tag, const BlockWrite& write, bool flush);
     Result<void> submit_write(std::uint32_t index);
