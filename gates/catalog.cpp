@@ -7,6 +7,12 @@
 
 #include <promtact/gates/gate.hpp>
 
+#include "direct_io/gate.hpp"
+#include "direct_wal/gate.hpp"
+#include "durable_write_block/gate.hpp"
+#include "durable_write_file/gate.hpp"
+#include "uring_probe/gate.hpp"
+
 namespace promtact::gates {
 
 // One line per gate, so that blame tells when it arrived.
@@ -14,6 +20,11 @@ namespace promtact::gates {
 std::span<const GateEntry> catalog() {
     static const std::vector<GateEntry> entries{
         // kernel and storage
+        {&uring_probe_info, &run_uring_probe},
+        {&direct_io_info, &run_direct_io},
+        {&direct_wal_info, &run_direct_wal},
+        {&durable_write_file_info, &run_durable_write_file},
+        {&durable_write_block_info, &run_durable_write_block},
 
         // network
     };

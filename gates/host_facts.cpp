@@ -21,27 +21,60 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 22> kconfig_options{
-    "CONFIG_IO_URING",       "CONFIG_BPF_SYSCALL",     "CONFIG_BPF_JIT",
-    "CONFIG_BPF_JIT_ALWAYS_ON", "CONFIG_DEBUG_INFO_BTF", "CONFIG_XDP_SOCKETS",
-    "CONFIG_CGROUP_BPF",     "CONFIG_VETH",            "CONFIG_NET_NS",
-    "CONFIG_NET_SCHED",      "CONFIG_NET_SCH_INGRESS", "CONFIG_NET_CLS_BPF",
-    "CONFIG_NET_ACT_BPF",    "CONFIG_NET_SCH_NETEM",   "CONFIG_NET_SCH_TBF",
-    "CONFIG_NET_SCH_FQ",     "CONFIG_BLK_DEV_LOOP",    "CONFIG_BLK_DEV_NULL_BLK",
-    "CONFIG_BLK_DEV_DM",     "CONFIG_FAULT_INJECTION", "CONFIG_USER_NS",
-    "CONFIG_PREEMPT_DYNAMIC"};
+    "CONFIG_IO_URING",        "CONFIG_BPF_SYSCALL",
+    "CONFIG_BPF_JIT",         "CONFIG_BPF_JIT_ALWAYS_ON",
+    "CONFIG_DEBUG_INFO_BTF",  "CONFIG_XDP_SOCKETS",
+    "CONFIG_CGROUP_BPF",      "CONFIG_VETH",
+    "CONFIG_NET_NS",          "CONFIG_NET_SCHED",
+    "CONFIG_NET_SCH_INGRESS", "CONFIG_NET_CLS_BPF",
+    "CONFIG_NET_ACT_BPF",     "CONFIG_NET_SCH_NETEM",
+    "CONFIG_NET_SCH_TBF",     "CONFIG_NET_SCH_FQ",
+    "CONFIG_BLK_DEV_LOOP",    "CONFIG_BLK_DEV_NULL_BLK",
+    "CONFIG_BLK_DEV_DM",      "CONFIG_FAULT_INJECTION",
+    "CONFIG_USER_NS",         "CONFIG_PREEMPT_DYNAMIC"};
 
 // In the order of their numbers (linux/capability.h).
 constexpr std::array<std::string_view, 41> capability_names{
-    "CAP_CHOWN",          "CAP_DAC_OVERRIDE",     "CAP_DAC_READ_SEARCH", "CAP_FOWNER",
-    "CAP_FSETID",         "CAP_KILL",             "CAP_SETGID",          "CAP_SETUID",
-    "CAP_SETPCAP",        "CAP_LINUX_IMMUTABLE",  "CAP_NET_BIND_SERVICE", "CAP_NET_BROADCAST",
-    "CAP_NET_ADMIN",      "CAP_NET_RAW",          "CAP_IPC_LOCK",        "CAP_IPC_OWNER",
-    "CAP_SYS_MODULE",     "CAP_SYS_RAWIO",        "CAP_SYS_CHROOT",      "CAP_SYS_PTRACE",
-    "CAP_SYS_PACCT",      "CAP_SYS_ADMIN",        "CAP_SYS_BOOT",        "CAP_SYS_NICE",
-    "CAP_SYS_RESOURCE",   "CAP_SYS_TIME",         "CAP_SYS_TTY_CONFIG",  "CAP_MKNOD",
-    "CAP_LEASE",          "CAP_AUDIT_WRITE",      "CAP_AUDIT_CONTROL",   "CAP_SETFCAP",
-    "CAP_MAC_OVERRIDE",   "CAP_MAC_ADMIN",        "CAP_SYSLOG",          "CAP_WAKE_ALARM",
-    "CAP_BLOCK_SUSPEND",  "CAP_AUDIT_READ",       "CAP_PERFMON",         "CAP_BPF",
+    "CAP_CHOWN",
+    "CAP_DAC_OVERRIDE",
+    "CAP_DAC_READ_SEARCH",
+    "CAP_FOWNER",
+    "CAP_FSETID",
+    "CAP_KILL",
+    "CAP_SETGID",
+    "CAP_SETUID",
+    "CAP_SETPCAP",
+    "CAP_LINUX_IMMUTABLE",
+    "CAP_NET_BIND_SERVICE",
+    "CAP_NET_BROADCAST",
+    "CAP_NET_ADMIN",
+    "CAP_NET_RAW",
+    "CAP_IPC_LOCK",
+    "CAP_IPC_OWNER",
+    "CAP_SYS_MODULE",
+    "CAP_SYS_RAWIO",
+    "CAP_SYS_CHROOT",
+    "CAP_SYS_PTRACE",
+    "CAP_SYS_PACCT",
+    "CAP_SYS_ADMIN",
+    "CAP_SYS_BOOT",
+    "CAP_SYS_NICE",
+    "CAP_SYS_RESOURCE",
+    "CAP_SYS_TIME",
+    "CAP_SYS_TTY_CONFIG",
+    "CAP_MKNOD",
+    "CAP_LEASE",
+    "CAP_AUDIT_WRITE",
+    "CAP_AUDIT_CONTROL",
+    "CAP_SETFCAP",
+    "CAP_MAC_OVERRIDE",
+    "CAP_MAC_ADMIN",
+    "CAP_SYSLOG",
+    "CAP_WAKE_ALARM",
+    "CAP_BLOCK_SUSPEND",
+    "CAP_AUDIT_READ",
+    "CAP_PERFMON",
+    "CAP_BPF",
     "CAP_CHECKPOINT_RESTORE"};
 
 std::string preemption_model(std::string_view version) {
@@ -63,8 +96,8 @@ KernelFacts collect_kernel() {
         facts.machine = name.machine;
     }
     facts.preemption = preemption_model(facts.version);
-    facts.clocksource = fact_or_unknown(
-        "/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    facts.clocksource =
+        fact_or_unknown("/sys/devices/system/clocksource/clocksource0/current_clocksource");
     const std::string hz = kconfig_value("CONFIG_HZ");
     if (!hz.empty() && hz.find_first_not_of("0123456789") == std::string::npos)
         facts.tick_hz = std::stoull(hz);
@@ -94,8 +127,8 @@ std::string hypervisor_name(std::string_view cpuinfo) {
         {"VirtualBox", "virtualbox"},
         {"Xen", "xen"},
     }};
-    const bool guest = line_value(cpuinfo, "flags", ':').value_or("").find(" hypervisor") !=
-                       std::string::npos;
+    const bool guest =
+        line_value(cpuinfo, "flags", ':').value_or("").find(" hypervisor") != std::string::npos;
     for (const auto& [mark, name] : known)
         if (vendor.find(mark) != std::string::npos) return std::string(name);
     if (!guest) return "none";
@@ -191,8 +224,8 @@ std::vector<NamedFact> tool_versions() {
         std::string version = status.empty() ? "unknown" : "not installed";
         if (at != std::string::npos) {
             const std::string_view rest = std::string_view(status).substr(at + (at == 0 ? 0 : 2));
-            version = line_value(rest.substr(0, rest.find("\n\n")), "Version", ':')
-                          .value_or("unknown");
+            version =
+                line_value(rest.substr(0, rest.find("\n\n")), "Version", ':').value_or("unknown");
         }
         tools.push_back({std::string(package), std::move(version)});
     }

@@ -41,9 +41,9 @@ TEST(HostFacts, NeverNameTheMachine) {
     const std::string text = to_json(collect_host_facts("test-host", "/"));
     std::array<char, 256> name{};
     ASSERT_EQ(::gethostname(name.data(), name.size()), 0);
-    for (std::string secret : {std::string(name.data()), read("/etc/machine-id"),
-                               read("/proc/sys/kernel/random/boot_id"),
-                               read("/sys/class/dmi/id/product_serial")}) {
+    for (std::string secret :
+         {std::string(name.data()), read("/etc/machine-id"),
+          read("/proc/sys/kernel/random/boot_id"), read("/sys/class/dmi/id/product_serial")}) {
         while (!secret.empty() && secret.back() == '\n')
             secret.pop_back();
         if (secret.size() < 8) continue; // too short to tell from ordinary words

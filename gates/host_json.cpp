@@ -169,7 +169,8 @@ Result<HostFacts> host_facts_from_json(std::string_view text, std::string_view s
     facts.name = reader.require_string("name");
     if (const Result<void> named = check_host_name(facts.name); !named)
         reader.complain("name", named.error().context);
-    read_section(reader, "kernel", problems, [&](Read& read) { kernel_fields(facts.kernel, read); });
+    read_section(
+        reader, "kernel", problems, [&](Read& read) { kernel_fields(facts.kernel, read); });
     read_section(
         reader, "machine", problems, [&](Read& read) { machine_fields(facts.machine, read); });
     read_section(

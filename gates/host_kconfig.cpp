@@ -5,7 +5,6 @@
 #include <array>
 
 #include <sys/utsname.h>
-
 #include <zlib.h>
 
 #include <promtact/base/read_file.hpp>

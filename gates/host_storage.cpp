@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 struct Mount {
     std::string device_number{}; // "254:0"
     std::string point{};
-    std::string options{};       // of the mount
+    std::string options{}; // of the mount
     std::string type{};
     std::string source{};
     std::string super_options{}; // of the filesystem
@@ -153,7 +153,8 @@ StorageFacts collect_storage_facts(const fs::path& directory) {
     struct stat source {};
     if (mount->source.starts_with("/dev/") && ::stat(mount->source.c_str(), &source) == 0 &&
         S_ISBLK(source.st_mode))
-        number = std::to_string(major(source.st_rdev)) + ":" + std::to_string(minor(source.st_rdev));
+        number =
+            std::to_string(major(source.st_rdev)) + ":" + std::to_string(minor(source.st_rdev));
     std::error_code error;
     const fs::path partition = fs::canonical("/sys/dev/block/" + number, error);
     facts.journal = journal_of(*mount, partition.filename());

@@ -49,8 +49,7 @@ std::string chosen_word(std::string_view text) {
     return std::string(text.substr(open + 1, close - open - 1));
 }
 
-std::optional<std::string>
-line_value(std::string_view text, std::string_view key, char separator) {
+std::optional<std::string> line_value(std::string_view text, std::string_view key, char separator) {
     while (!text.empty()) {
         const auto end = text.find('\n');
         const std::string_view line = text.substr(0, end);

@@ -133,23 +133,23 @@ Result<std::string> to_json(const GateRecord& record) {
     return text;
 }
 
-std::string report_to_json(const Result<GateReport>& outcome) {
+std::string report_to_json(const Result<GateReport>& answer) {
     JsonWriter json;
-    if (!outcome) {
+    if (!answer) {
         json.object("error");
-        json.field("code", static_cast<std::uint64_t>(outcome.error().code));
-        json.field("errno", static_cast<std::uint64_t>(outcome.error().sys_errno));
-        json.field("context", outcome.error().context);
+        json.field("code", static_cast<std::uint64_t>(answer.error().code));
+        json.field("errno", static_cast<std::uint64_t>(answer.error().sys_errno));
+        json.field("context", answer.error().context);
         json.end();
         return json.finish();
     }
-    json.field("verdict", to_string(outcome->verdict));
-    json.field("reason", outcome->reason);
-    json.field("remedy", outcome->remedy);
-    json.field("summary", outcome->summary);
-    write_parameters(json, outcome->parameters);
-    write_measurements(json, outcome->measurements);
-    json.strings("notes", outcome->notes);
+    json.field("verdict", to_string(answer->verdict));
+    json.field("reason", answer->reason);
+    json.field("remedy", answer->remedy);
+    json.field("summary", answer->summary);
+    write_parameters(json, answer->parameters);
+    write_measurements(json, answer->measurements);
+    json.strings("notes", answer->notes);
     return json.finish();
 }
 

@@ -142,7 +142,8 @@ std::vector<Parameter> read_parameters(const JsonValue* object, JsonProblems& pr
         else if (child.kind == JsonKind::boolean)
             parameters.push_back({child.name, child.truth});
         else
-            problems.add(child.at, "a parameter must be an unsigned integer, a string or a boolean");
+            problems.add(
+                child.at, "a parameter must be an unsigned integer, a string or a boolean");
     }
     return parameters;
 }

@@ -30,8 +30,10 @@ Verdict read_verdict(ObjectReader& reader, std::string_view name) {
     const std::string word = reader.require_string(name);
     const std::optional<Verdict> verdict = verdict_from(word);
     if (!verdict.has_value() && !word.empty())
-        reader.complain(name, "\"" + word + "\" is no verdict (pass, fail, unsupported, denied, "
-                                            "blocked, error)");
+        reader.complain(
+            name, "\"" + word +
+                      "\" is no verdict (pass, fail, unsupported, denied, "
+                      "blocked, error)");
     return verdict.value_or(Verdict::error);
 }
 
@@ -39,11 +41,10 @@ void read_gate(const JsonValue* object, GateRecord& record, JsonProblems& proble
     if (object == nullptr) return;
     ObjectReader reader(*object, problems);
     record.id = reader.require_string("id");
-    const bool named = !record.id.empty() && record.id.find_first_not_of(
-                                                 "abcdefghijklmnopqrstuvwxyz0123456789_") ==
-                                                 std::string::npos;
-    if (!named && !record.id.empty())
-        reader.complain("id", "may hold a-z, 0-9 and _ only");
+    const bool named =
+        !record.id.empty() &&
+        record.id.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
+    if (!named && !record.id.empty()) reader.complain("id", "may hold a-z, 0-9 and _ only");
     record.revision = reader.require_u64("revision", 1);
     record.tier = reader.require_string("tier");
     if (!one_of(record.tier, {"kernel", "storage", "network", "protocol", "model"}))
@@ -186,7 +187,7 @@ void read_root(ObjectReader& reader, GateRecord& record, JsonProblems& problems)
     record.notes = texts(reader.require_array("notes"), problems);
 }
 
-Result<GateReport> read_error(const JsonValue& object, JsonProblems& problems) {
+Error read_error(const JsonValue& object, JsonProblems& problems) {
     ObjectReader reader(object, problems);
     Error error;
     const auto last = static_cast<std::uint64_t>(Errc::system);
@@ -195,6 +196,18 @@ Result<GateReport> read_error(const JsonValue& object, JsonProblems& problems) {
     error.context = reader.require_string("context");
     reader.finish();
     return error;
+}
+
+GateReport read_report(ObjectReader& reader, JsonProblems& problems) {
+    GateReport report;
+    report.verdict = read_verdict(reader, "verdict");
+    report.reason = reader.require_string("reason");
+    report.remedy = reader.require_string("remedy");
+    report.summary = reader.require_string("summary");
+    report.parameters = read_parameters(reader.require_object("parameters"), problems);
+    report.measurements = read_measurements(reader.require_array("measurements"), problems);
+    report.notes = texts(reader.require_array("notes"), problems);
+    return report;
 }
 
 } // namespace
@@ -212,28 +225,19 @@ Result<GateRecord> gate_record_from_json(std::string_view text, std::string_view
     return record;
 }
 
-Result<Result<GateReport>> report_from_json(std::string_view text) {
+Result<GateOutcome> outcome_from_json(std::string_view text) {
     JsonProblems problems;
     const std::optional<JsonValue> root = parse_json(text, problems);
     if (!root.has_value()) return problems.to_error("report");
     ObjectReader reader(*root, problems);
-    if (const JsonValue* error = reader.optional_object("error"); error != nullptr) {
-        Result<GateReport> outcome = read_error(*error, problems);
-        reader.finish();
-        if (!problems.empty()) return problems.to_error("report");
-        return outcome;
-    }
-    GateReport report;
-    report.verdict = read_verdict(reader, "verdict");
-    report.reason = reader.require_string("reason");
-    report.remedy = reader.require_string("remedy");
-    report.summary = reader.require_string("summary");
-    report.parameters = read_parameters(reader.require_object("parameters"), problems);
-    report.measurements = read_measurements(reader.require_array("measurements"), problems);
-    report.notes = texts(reader.require_array("notes"), problems);
+    GateOutcome outcome;
+    if (const JsonValue* error = reader.optional_object("error"); error != nullptr)
+        outcome.error = read_error(*error, problems);
+    else
+        outcome.report = read_report(reader, problems);
     reader.finish();
     if (!problems.empty()) return problems.to_error("report");
-    return Result<GateReport>(std::move(report));
+    return outcome;
 }
 
 } // namespace promtact::gates

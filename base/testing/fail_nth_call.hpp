@@ -12,7 +12,7 @@
 
 #include <promtact/base/sys.hpp>
 
-namespace promtact::testing {
+namespace promtact::test_support {
 
 /// Counts the calls of this thread through sys() and fails number n (1 = the first) with an errno.
 /// close really closes before it fails, as close(2) does. Scopes do not nest.
@@ -111,4 +111,4 @@ class FailNthCall {
     ScopedSysCalls scope_;
 };
 
-} // namespace promtact::testing
+} // namespace promtact::test_support

@@ -13,7 +13,7 @@
 
 #include <promtact/base/assert.hpp>
 
-namespace promtact::testing {
+namespace promtact::test_support {
 
 /// A new directory under TMPDIR or /tmp, removed with its content by the destructor.
 class TemporaryDirectory {
@@ -47,4 +47,4 @@ class TemporaryDirectory {
     std::filesystem::path path_{};
 };
 
-} // namespace promtact::testing
+} // namespace promtact::test_support

@@ -102,8 +102,8 @@ class ChoiceStream {
     }
 
     /// One of the items, each equally likely. Requires: !items.empty()
-    template <class T>
-    [[nodiscard]] constexpr const T& pick(ChoicePosition at, std::span<T> items) const noexcept {
+    template <class T, std::size_t Extent>
+    [[nodiscard]] constexpr T& pick(ChoicePosition at, std::span<T, Extent> items) const noexcept {
         PROMTACT_ASSERT(!items.empty());
         return items[static_cast<std::size_t>(below(at, items.size()))];
     }

@@ -73,7 +73,13 @@ class ProbeSite {
     [[nodiscard]] bool hit() const noexcept { return hit_.load(std::memory_order_relaxed); }
     [[nodiscard]] ProbeKind kind() const noexcept { return kind_; }
     [[nodiscard]] std::string_view sentence() const noexcept { return sentence_; }
-    [[nodiscard]] std::string_view file() const noexcept { return file_; }
+    /// The path as the compiler saw it, without leading "./" and "../": build directories differ.
+    [[nodiscard]] std::string_view file() const noexcept {
+        std::string_view path = file_;
+        while (path.starts_with("../") || path.starts_with("./"))
+            path.remove_prefix(path.find('/') + 1);
+        return path;
+    }
     [[nodiscard]] std::uint32_t line() const noexcept { return line_; }
     [[nodiscard]] ProbeSite* next() const noexcept { return next_; }
 

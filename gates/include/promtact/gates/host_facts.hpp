@@ -31,7 +31,7 @@ struct KernelFacts {
     std::string release{};
     std::string version{};
     std::string machine{};
-    std::string preemption{};  // PREEMPT_DYNAMIC, PREEMPT, PREEMPT_VOLUNTARY, PREEMPT_NONE, unknown
+    std::string preemption{}; // PREEMPT_DYNAMIC, PREEMPT, PREEMPT_VOLUNTARY, PREEMPT_NONE, unknown
     std::string clocksource{};
     std::optional<std::uint64_t> tick_hz{}; // CONFIG_HZ
     std::vector<NamedFact> kconfig{};       // y, m, a value, "not set" or "unknown"
@@ -68,11 +68,11 @@ struct StorageFacts {
 
 /// What this process was allowed when the campaign ran.
 struct LimitFacts {
-    std::string io_uring_disabled{};            // value of the sysctl
+    std::string io_uring_disabled{};              // value of the sysctl
     std::optional<std::uint64_t> memlock_bytes{}; // soft limit; null when unlimited
-    std::vector<std::string> capabilities{};    // effective
-    std::string seccomp{};                      // none, strict, filter
-    std::string security_modules{};             // /sys/kernel/security/lsm
+    std::vector<std::string> capabilities{};      // effective
+    std::string seccomp{};                        // none, strict, filter
+    std::string security_modules{};               // /sys/kernel/security/lsm
     std::string lockdown{};
     std::uint64_t effective_root = 0; // 1 when the effective user id is 0
 };

@@ -101,10 +101,16 @@ Result<std::string> to_json(const GateRecord& record);
 /// Strict. Errors: format, one line "source:line:column: …" per problem.
 Result<GateRecord> gate_record_from_json(std::string_view text, std::string_view source);
 
-/// A body's report on its way from the child process to the runner: the same fields, without host
+/// What a body answered: a report, or the error it returned instead.
+struct GateOutcome {
+    GateReport report{};
+    std::optional<Error> error{};
+};
+
+/// A body's answer on its way from the child process to the runner: the same fields, without host
 /// and run. Errors: format.
-std::string report_to_json(const Result<GateReport>& outcome);
-Result<Result<GateReport>> report_from_json(std::string_view text);
+std::string report_to_json(const Result<GateReport>& answer);
+Result<GateOutcome> outcome_from_json(std::string_view text);
 
 /// The measurement of that name, or nullptr.
 const Measurement*

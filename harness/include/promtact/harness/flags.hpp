@@ -2,8 +2,9 @@
 // Copyright the Promtact authors
 //
 // One front end for every command's flags. Accepts `--flag v`, `--flag=v` and the single-dash
-// spelling of Go programs
-// (`-flag v`, `-flag=v`), boolean flags as `-flag`, `-flag=true|false`, and `--` to end flags.
+// spelling of Go programs (`-flag v`, `-flag=v`), boolean flags as `-flag`, `-flag=true|false`,
+// and `--` to end flags. An unknown flag, a flag given twice, an empty value, a word that is not
+// UTF-8 or holds a NUL byte, and a positional word the command does not take are errors.
 #pragma once
 
 #include <cstdint>
@@ -47,6 +48,15 @@ class FlagSet {
     /// return: 0 after printing the help on stdout (-h, -help, --help), 2 after printing the error
     /// and the usage line on stderr.
     std::optional<int> parse(std::span<const std::string> arguments);
+
+    /// What parse() would print and return, without printing.
+    struct Outcome {
+        std::optional<int> exit{};
+        std::string out{}; // for stdout
+        std::string err{}; // for stderr
+    };
+    Outcome evaluate(std::span<const std::string> arguments);
+
     /// True when the flag was given on the command line.
     [[nodiscard]] bool given(std::string_view name) const;
 

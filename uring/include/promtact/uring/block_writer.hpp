@@ -33,7 +33,8 @@ struct BlockWriterOptions {
     std::uint32_t depth = 1;                     // writes in flight at once, 1..4096
     std::uint32_t write_bytes_max = block_bytes; // multiple of 4096
     std::chrono::nanoseconds timeout = std::chrono::seconds{30}; // for one completion
-    RingOptions ring{}; // entries is raised to what depth needs
+    bool allow_unregistered = false; // go on with plain writes where locked memory is limited
+    RingOptions ring{};              // entries is raised to what depth needs
 };
 
 /// A finished write of the queued form.
@@ -87,7 +88,8 @@ class BlockWriter {
     /// Errors: invalid_argument in mode linked, which has no groups; otherwise as durable_write.
     Result<void> durable_write_group(std::span<const BlockWrite> blocks);
 
-    /// Flushes everything written so far, by FSYNC(DATASYNC) through the ring.
+    /// Flushes everything written so far: fdatasync(2) in mode inline_fdatasync, otherwise
+    /// FSYNC(DATASYNC) through the ring.
     /// Requires: queued() == 0. Durable: yes
     Result<void> flush();
 
@@ -99,7 +101,7 @@ class BlockWriter {
     /// are put into out in completion order. Requires: queued() > 0, !out.empty()
     Result<std::size_t> wait(std::span<WriteDone> out);
 
-    /// Waits for all queued writes, drains the ring and closes the file.
+    /// Waits for all queued writes, drains and ends the ring and closes the file.
     /// Errors: the first error of anything outstanding, or of close(2).
     Result<void> close();
 
@@ -107,48 +109,61 @@ class BlockWriter {
     [[nodiscard]] const RingSetup& ring_setup() const noexcept { return ring_.setup(); }
     [[nodiscard]] std::uint32_t alignment() const noexcept { return alignment_; }
     [[nodiscard]] BlockWriterStats stats() const noexcept;
+    [[nodiscard]] bool buffers_registered() const noexcept { return registered_; }
+    /// Errors: poisoned with the first errno; refused after close().
+    [[nodiscard]] Result<void> check_usable() const;
     /// The error that poisoned this writer, if any.
     [[nodiscard]] const std::optional<Error>& first_error() const noexcept { return first_error_; }
 
   private:
+    /// Where the FSYNC of a write stands.
+    enum class Sync : std::uint8_t {
+        none,
+        running, // in the ring, and it covers the whole write
+        stale,   // in the ring, but submitted before the write turned out incomplete
+        passed,  // answered with success ahead of the write it is chained to
+    };
     struct Slot {
         std::uint64_t tag = 0;
         std::uint64_t offset = 0;
         std::uint32_t length = 0;
         std::uint32_t done = 0; // bytes known to be written
-        std::uint8_t retries = 0;
-        bool resumed = false;        // its one remainder was submitted
-        bool flush = false;          // flushes before it is finished
-        bool sync_in_flight = false; // an FSYNC of this slot is in the ring
-        bool write_in_flight = false;
+        std::uint32_t retries = 0;
+        bool flush = false;     // flushes before it is finished
+        bool attempted = false; // a write of it was submitted before
+        bool resumed = false;   // its one remainder was submitted
+        bool writing = false;   // a write of this slot is in the ring
+        Sync sync = Sync::none;
     };
     BlockWriter(
         Ring ring, UniqueFd file, AlignedBuffer buffer, const BlockWriterOptions& options,
         std::uint32_t alignment);
-    Result<void> check_usable(std::uint64_t offset, std::span<const std::byte> data) const;
+    static Result<BlockWriter>
+    assemble(Ring ring, UniqueFd file, const BlockWriterOptions& options, std::uint32_t alignment);
+    [[nodiscard]] Result<void> check_arguments(const BlockWrite& write) const;
     Result<void> start(std::uint64_t tag, const BlockWrite& write, bool flush);
-    Result<void> submit_write(std::uint32_t index, bool linked);
+    Result<void> submit_write(std::uint32_t index);
     Result<void> submit_sync(std::uint32_t index);
-    Result<bool> advance(const Finished& finished);
     Result<bool> on_write(std::uint32_t index, const Finished& finished);
     Result<bool> on_sync(std::uint32_t index, const Finished& finished);
-    Result<bool> written_in_full(std::uint32_t index);
+    Result<bool> on_short_write(std::uint32_t index, const Finished& finished);
+    Result<bool> on_all_written(std::uint32_t index);
     Result<std::size_t> collect(std::span<WriteDone> out);
-    Result<void> flush_now();
+    Result<void> data_sync();
     bool finish(std::uint32_t index);
     Error poison(Error cause);
-    [[nodiscard]] Error poisoned() const;
 
     UniqueFd file_;
     AlignedBuffer buffer_;
     BlockWriterOptions options_;
     std::uint32_t alignment_ = block_bytes;
+    bool registered_ = true;
     std::vector<Slot> slots_;
     std::vector<Finished> finished_;
     std::uint32_t queued_ = 0;
     std::optional<Error> first_error_{};
     BlockWriterStats stats_{};
-    Ring ring_;
+    Ring ring_; // last: it ends before the buffers do
 };
 
 } // namespace promtact::uring

@@ -69,8 +69,8 @@ class Ring {
     using Nanoseconds = std::chrono::nanoseconds;
 
     /// Errors: invalid_argument (entries); denied (kernel.io_uring_disabled, seccomp, or ENOMEM
-    /// under RLIMIT_MEMLOCK, with the values found); unsupported (no io_uring in this kernel, or one
-    /// too old). The context says what to do.
+    /// under RLIMIT_MEMLOCK, with the values found); unsupported (no io_uring in this kernel, or
+    /// one too old). The context says what to do.
     static Result<Ring> open(const RingOptions& options);
 
     /// The same ring over another backend. For tests.
@@ -127,14 +127,21 @@ class Ring {
     Result<void> data_sync(int fd);
 
   private:
+    struct Entered {
+        std::uint32_t consumed = 0;
+        bool timed_out = false;
+    };
+    struct Waiting; // the state of one wait()
     Ring(std::unique_ptr<RingBackend> backend, const RingOptions& options, RingSetup setup);
-    Result<std::uint32_t> enter(std::uint32_t wait_for, std::optional<Nanoseconds> timeout);
+    Result<void> check_usable();
+    Result<Entered> enter(std::uint32_t wait_for, std::optional<Nanoseconds> timeout);
+    Error explain_enter(int sys_errno);
     Result<void> submit_prepared();
-    Result<std::size_t> reap(std::span<Finished> out);
-    Result<void> check_counters();
-    Error break_ring(Error cause);
-    Error poisoned() const;
     void withdraw_prepared();
+    bool step(Waiting& waiting);
+    std::size_t reap(std::span<Finished> out);
+    void check_counters();
+    void break_ring(Error cause);
 
     std::unique_ptr<RingBackend> backend_;
     RingOptions options_;
@@ -142,6 +149,7 @@ class Ring {
     InFlight in_flight_;
     std::vector<std::uint64_t> prepared_; // user_data of staged entries, oldest first
     std::optional<Error> broken_{};
+    std::optional<Error> held_{}; // an error met while answers were being delivered
     std::uint64_t system_calls_ = 0;
 };
 

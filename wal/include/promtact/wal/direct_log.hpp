@@ -20,7 +20,9 @@ namespace promtact::wal {
 
 struct DirectLogOptions {
     uring::WriteMode mode = uring::WriteMode::separate;
-    std::uint32_t batch = 16;             // records that may wait for one sync(), 1..1024
+    /// Records that may wait for one sync(), 1..1024. Above 1, damage within the last `batch`
+    /// records cannot be told from a crash (see RecoveryScan); open with the value of the writer.
+    std::uint32_t batch = 1;
     std::uint64_t preallocate_blocks = 0; // zero-written at create(); appending then never grows it
     DecodeMode decode = DecodeMode::strict;
     std::chrono::nanoseconds timeout = std::chrono::seconds{30};
@@ -30,8 +32,6 @@ struct DirectLogOptions {
     using MakeWriter = std::function<Result<uring::BlockWriter>(
         UniqueFd file, const uring::BlockWriterOptions& options)>;
     MakeWriter make_writer{};
-    /// Called with a directory descriptor to make a new name durable. For tests; default: fsync(2).
-    std::function<int(int directory)> sync_directory{};
 };
 
 /// The one writer of a log file, which it holds an exclusive flock on. Fail-stop: after an error on
@@ -82,7 +82,11 @@ class DirectLog {
 
   private:
     DirectLog(uring::BlockWriter writer, const DirectLogOptions& options, Recovery recovery);
-    Result<void> write_pending();
+    static Result<DirectLog>
+    start(UniqueFd file, const DirectLogOptions& options, const Recovery& recovery);
+    Result<void> write_one_by_one();
+    Result<void> write_as_group();
+    [[nodiscard]] std::span<const std::byte> block(std::size_t index) const;
 
     uring::BlockWriter writer_;
     DirectLogOptions options_;
@@ -95,10 +99,10 @@ class DirectLog {
 
 /// Reads a log through its own O_DIRECT descriptor, takes no lock, changes nothing, and hands each
 /// believed record to `sink` in order. The sink sees records before damage further on is found: act
-/// on them only when the call returns success.
+/// on them only when the call returns success. Only mode and batch of the options matter.
 /// Errors: as DirectLog::open.
 Result<Recovery> read_direct_log(
-    const std::filesystem::path& path, DecodeMode mode,
+    const std::filesystem::path& path, const DirectLogOptions& options,
     const std::function<void(const Record&)>& sink);
 
 } // namespace promtact::wal

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Promtact authors
+#include "gate.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <promtact/base/destroy_guard.hpp>
+#include <promtact/base/loop_device.hpp>
+
+#include "../storage_support/direct_target_internal.hpp"
+#include "../storage_support/durable_write_internal.hpp"
+
+namespace promtact::gates {
+namespace {
+
+constexpr std::string_view qualified[] = {"uring", "wal_uring"};
+constexpr std::string_view required[] = {"direct_wal"};
+constexpr std::uint64_t first_block = 256; // leaves a partition table and labels alone
+
+// A second way to the same device; it must not be another one that took the name meanwhile.
+Result<UniqueFd> open_reader(const std::string& path, DeviceNumber number) {
+    UniqueFd file{::open(path.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC)};
+    if (!file) return Error::from_errno(errno, "open " + path + " for reading back");
+    struct stat status {};
+    if (::fstat(file.get(), &status) != 0) return Error::from_errno(errno, "stat " + path);
+    if (device_number(status.st_rdev) != number)
+        return Error{Errc::refused, 0, path + " became another device"};
+    return file;
+}
+
+Result<GateReport> run_on_named_device(const GateContext& context) {
+    const GateOptions& options = context.options();
+    context.step("check every refusal and claim the device");
+    PROMTACT_TRY_ASSIGN(
+        ClaimedDevice claimed, claim_for_destruction(
+                                   {.device = options.device.string(),
+                                    .confirmation = options.confirm_destroy,
+                                    .expected_size = options.expected_size,
+                                    .start_block = first_block,
+                                    .blocks = durable_plan(context).operations()}));
+    DurableTarget target;
+    context.step("open a reader");
+    PROMTACT_TRY_ASSIGN(target.reader, open_reader(claimed.path, claimed.facts.number));
+    target.writer = std::move(claimed.file);
+    target.first_byte = claimed.first_byte;
+    target.device = std::move(claimed.facts);
+    target.kind = "block device";
+    target.filesystem = "none";
+    return run_durable_writes(context, std::move(target));
+}
+
+Result<GateReport> run_on_loop_device(const GateContext& context) {
+    const std::uint64_t blocks = first_block + durable_plan(context).operations();
+    context.step("create a loop device");
+    PROMTACT_TRY_ASSIGN(
+        LoopDevice loop,
+        LoopDevice::create(
+            {.directory = target_directory(context), .size_bytes = blocks * uring::block_bytes}));
+    DurableTarget target;
+    context.step("open a writer and a reader");
+    PROMTACT_TRY_ASSIGN(target.writer, loop.open(O_RDWR | O_DIRECT | O_EXCL));
+    PROMTACT_TRY_ASSIGN(target.device, find_block_device(loop.name()));
+    PROMTACT_TRY_ASSIGN(target.reader, open_reader(loop.path(), target.device.number));
+    target.first_byte = first_block * uring::block_bytes;
+    target.kind = "loop device";
+    target.filesystem = "none";
+    PROMTACT_TRY_ASSIGN(GateReport report, run_durable_writes(context, std::move(target)));
+    report.parameters.push_back({"loop_direct_io", loop.direct_io()});
+    report.notes.push_back(
+        "the device is a loop device made for this run: it shows that the block path is correct, "
+        "not how a real disk behaves; name one with --device");
+    context.step("remove the loop device");
+    PROMTACT_TRY(loop.remove());
+    return report;
+}
+
+} // namespace
+
+const GateInfo durable_write_block_info{
+    .id = "durable_write_block",
+    .tier = Tier::storage,
+    .title = "Durable 4 KiB writes to a block device, each flushed to it",
+    .qualifies = qualified,
+    .requires_gates = required,
+    .budget = std::chrono::seconds{30},
+    .establishes =
+        "each 4 KiB write to the block device through a registered buffer and file was followed by "
+        "a flush that reached it before it was reported durable, and reads back exactly through a "
+        "second O_DIRECT descriptor",
+    .does_not_establish =
+        "that the device keeps flushed data when power is lost, or any minimum speed; on the loop "
+        "device of the default run it says nothing about a physical disk",
+    .control = "skip_flush",
+    .control_breaks =
+        "every write is reported durable without its flush; the device's flush counter must give "
+        "it away",
+    .remedy = "run as root for the loop device, or name an unused disk: --device D "
+              "--confirm-destroy ERASE:D --expected-size BYTES"};
+
+Result<GateReport> run_durable_write_block(const GateContext& context) {
+    return context.options().device.empty() ? run_on_loop_device(context)
+                                            : run_on_named_device(context);
+}
+
+} // namespace promtact::gates

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Promtact authors
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <promtact/base/kill_point.hpp>
+
+#include "guarded_path_internal.hpp"
+
+namespace promtact::gates {
+namespace {
+
+// Only calls that are safe between fork and exec.
+[[noreturn]] void guard(const char* path, int alive) {
+    static_cast<void>(::setsid());
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE})
+        static_cast<void>(::signal(signal, SIG_IGN));
+    // Held descriptors would keep pipes of whoever reads our output open.
+    if (::dup2(alive, 0) != 0) ::_exit(1);
+    static_cast<void>(::close_range(1, ~0U, 0));
+    char byte = 0;
+    while (::read(0, &byte, 1) < 0 && errno == EINTR) {
+    }
+    static_cast<void>(::unlink(path));
+    ::_exit(0);
+}
+
+} // namespace
+
+Result<GuardedPath> GuardedPath::watch(std::filesystem::path path) {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return Error::from_errno(errno, "make a pipe");
+    const UniqueFd child_end{ends[0]};
+    UniqueFd alive{ends[1]};
+    const pid_t pid = ::fork();
+    if (pid < 0) return Error::from_errno(errno, "fork a guard for " + path.string());
+    if (pid == 0) {
+        ::close(alive.release()); // or it would wait for itself
+        guard(path.c_str(), child_end.get());
+    }
+    kill_point();
+    return GuardedPath{std::move(path), std::move(alive), pid};
+}
+
+GuardedPath::GuardedPath(GuardedPath&& other) noexcept
+    : path_(std::move(other.path_)), alive_(std::move(other.alive_)),
+      guard_(std::exchange(other.guard_, -1)) {}
+
+GuardedPath::~GuardedPath() {
+    if (guard_ <= 0) return;
+    alive_.reset();
+    while (::waitpid(guard_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+}
+
+} // namespace promtact::gates

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Promtact authors
+//
+// What the tests of all storage gates do: run the body and its sabotage, and kill it everywhere.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include <promtact/base/choice.h>
+#include <promtact/base/error_text.hpp>
+#include <promtact/base/kill_point.hpp>
+#include <promtact/base/mount_table.hpp>
+#include <promtact/gates/gate.hpp>
+
+namespace promtact::gates::testing {
+
+namespace fs = std::filesystem;
+
+inline std::string first_line(const fs::path& path) {
+    std::string line;
+    std::ifstream file(path);
+    std::getline(file, line);
+    return line;
+}
+
+class StorageGate : public ::testing::Test {
+  protected:
+    StorageGate() {
+        // Beside the binary, since /tmp may be in memory.
+        std::string name = fs::path(PROMTACT_BINARY_DIR) / "promtact-gate-test-XXXXXX";
+        EXPECT_NE(::mkdtemp(name.data()), nullptr);
+        options_.directory = name;
+    }
+    ~StorageGate() override {
+        std::error_code ignored;
+        fs::remove_all(options_.directory, ignored);
+    }
+
+    Result<GateReport> run(GateBody body, bool sabotaged) {
+        steps_.clear();
+        const GateContext context(
+            options_, sabotaged, [&](std::string_view step) { steps_.emplace_back(step); });
+        return body(context);
+    }
+
+    /// Files in the directory, loop devices bound to a file in it, and mounts: what may be left.
+    [[nodiscard]] std::set<std::string> leftovers() const {
+        std::set<std::string> found;
+        for (const auto& entry : fs::directory_iterator(options_.directory))
+            found.insert(entry.path().string());
+        for (const auto& entry : fs::directory_iterator("/sys/block")) {
+            std::error_code gone;
+            const fs::path backing = entry.path() / "loop/backing_file";
+            if (!fs::exists(backing, gone)) continue;
+            const std::string text = first_line(backing);
+            if (text.starts_with(options_.directory.string()))
+                found.insert(entry.path().filename().string() + " " + text);
+        }
+        if (const auto mounts = read_mounts())
+            for (const Mount& mount : *mounts)
+                if (mount.mount_point.starts_with(options_.directory.string()))
+                    found.insert("mount " + mount.mount_point);
+        return found;
+    }
+
+    /// True when nothing is left within two seconds; the kernel clears a loop device a moment after
+    /// its last opener died.
+    [[nodiscard]] bool nothing_is_left() const {
+        const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+        while (!leftovers().empty()) {
+            if (std::chrono::steady_clock::now() > deadline) return false;
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        }
+        return true;
+    }
+
+    template <class BeforeRun, class AfterFork>
+    bool killed(GateBody body, BeforeRun before_run, AfterFork after_fork) {
+        const pid_t child = ::fork();
+        if (child == 0) {
+            before_run();
+            static_cast<void>(run(body, false));
+            ::_exit(0);
+        }
+        after_fork(child);
+        int status = 0;
+        EXPECT_EQ(::waitpid(child, &status, 0), child);
+        return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+    }
+
+    void kill_at_each_point(GateBody body) {
+        const std::uint64_t before = kill_points_passed();
+        ASSERT_TRUE(run(body, false));
+        const std::uint64_t points = kill_points_passed() - before;
+        EXPECT_GE(points, 20U);
+        for (std::uint64_t n = 1; n <= points; ++n) {
+            const bool was_killed = killed(
+                body, [&] { arm_kill_point(n); }, [](pid_t) {});
+            EXPECT_TRUE(was_killed) << "at point " << n;
+            EXPECT_TRUE(nothing_is_left()) << *leftovers().begin() << " after point " << n;
+        }
+    }
+
+    void kill_at_random_times(GateBody body) {
+        const auto start = std::chrono::steady_clock::now();
+        ASSERT_TRUE(run(body, false));
+        const auto whole = std::chrono::duration_cast<std::chrono::microseconds>(
+            std::chrono::steady_clock::now() - start);
+        constexpr std::uint64_t seed = 0x4A2C;
+        std::uint64_t kills = 0;
+        for (std::uint64_t i = 0; i < 50; ++i) {
+            const auto bits = promtact_choose(seed, PROMTACT_PURPOSE_WORKLOAD, i, 0);
+            const auto after = std::chrono::microseconds(promtact_bounded(
+                bits, static_cast<promtact_u32>(std::max<std::int64_t>(1, whole.count()))));
+            kills += killed(
+                         body, [] {},
+                         [&](pid_t child) {
+                             std::this_thread::sleep_for(after);
+                             ::kill(child, SIGKILL);
+                         })
+                         ? 1
+                         : 0;
+            EXPECT_TRUE(nothing_is_left()) << *leftovers().begin() << " in round " << i;
+        }
+        EXPECT_GE(kills, 25U) << "the rounds must hit the gate while it runs";
+    }
+
+    GateOptions options_;
+    std::vector<std::string> steps_;
+};
+
+/// Skips when the host lacks what the body needs; fails on any other error.
+#define PROMTACT_NEEDS_REPORT(report)                                                              \
+    if (!(report) &&                                                                               \
+        ((report).error().code == Errc::unsupported || (report).error().code == Errc::denied))     \
+        GTEST_SKIP() << "needs " << describe((report).error());                                    \
+    ASSERT_TRUE(report) << describe((report).error())
+
+} // namespace promtact::gates::testing

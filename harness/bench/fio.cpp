@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Promtact authors
+#include <fcntl.h>
+
+#include <promtact/base/json_reader.hpp>
+
+#include "bench/fio.hpp"
+#include "bench/process.hpp"
+
+namespace promtact::harness::bench {
+namespace {
+
+constexpr const char* absent =
+    "fio is not installed: apt-get install fio (or run `make setup`) to compare with it";
+
+std::string first_line(const std::string& text) {
+    const std::size_t start = text.find_first_not_of(" \n");
+    if (start == std::string::npos) return "no message";
+    return text.substr(start, std::min(text.find('\n', start), text.size()) - start);
+}
+
+// Follows member names down; a missing one is a problem at the object that lacks it.
+const JsonValue* descend(
+    const JsonValue* value, std::initializer_list<std::string_view> path, JsonProblems& problems) {
+    for (const std::string_view name : path) {
+        if (value == nullptr) return nullptr;
+        const JsonValue* const next = value->find(name);
+        if (next == nullptr) problems.add(value->at, "has no member \"" + std::string(name) + "\"");
+        value = next;
+    }
+    return value;
+}
+
+std::uint64_t number(
+    const JsonValue* value, std::initializer_list<std::string_view> path, JsonProblems& problems) {
+    const JsonValue* const found = descend(value, path, problems);
+    if (found == nullptr) return 0;
+    if (found->kind != JsonKind::integer || found->negative) {
+        problems.add(found->at, "\"" + found->name + "\" must be a whole number");
+        return 0;
+    }
+    return found->integer;
+}
+
+const JsonValue* only_job(const JsonValue& root, JsonProblems& problems) {
+    const JsonValue* const jobs = descend(&root, {"jobs"}, problems);
+    if (jobs == nullptr) return nullptr;
+    if (jobs->kind == JsonKind::array && jobs->children.size() == 1) return &jobs->children.front();
+    problems.add(jobs->at, "\"jobs\" must hold exactly one job");
+    return nullptr;
+}
+
+} // namespace
+
+std::string_view to_string(SyncKind kind) noexcept {
+    return kind == SyncKind::fdatasync ? "fdatasync" : "fsync";
+}
+
+std::vector<std::string>
+fio_words(const std::string& path, std::uint64_t operations, SyncKind kind) {
+    return {
+        "fio",
+        "--name=peer",
+        "--filename=" + path,
+        "--ioengine=io_uring",
+        "--fixedbufs=1",
+        "--registerfiles=1",
+        "--direct=1",
+        "--bs=4k",
+        "--rw=write",
+        "--overwrite=1",
+        "--allow_file_create=0",
+        "--size=" + std::to_string(operations * 4096),
+        "--iodepth=1",
+        "--thread=1", // the file is reached through our descriptor, which a thread shares
+        "--lat_percentiles=1",
+        "--percentile_list=50:99:99.9",
+        "--" + std::string(to_string(kind)) + "=1",
+        "--output-format=json"};
+}
+
+Result<FioFigures> parse_fio(std::string_view json, std::uint64_t operations) {
+    JsonProblems problems;
+    const auto root = parse_json(json, problems);
+    if (!root) return problems.to_error("fio");
+    FioFigures figures;
+    if (const JsonValue* version = descend(&*root, {"fio version"}, problems))
+        figures.version = version->text;
+    const JsonValue* const job = only_job(*root, problems);
+    if (number(job, {"error"}, problems) != 0) problems.add(job->at, "fio reports an error");
+    figures.operations = number(job, {"write", "total_ios"}, problems);
+    const std::uint64_t runtime_ms = number(job, {"write", "runtime"}, problems);
+    figures.write_p50 = number(job, {"write", "lat_ns", "percentile", "50.000000"}, problems);
+    figures.sync_p50 = number(job, {"sync", "lat_ns", "percentile", "50.000000"}, problems);
+    const std::uint64_t syncs = number(job, {"sync", "lat_ns", "N"}, problems);
+    if (!problems.empty()) return problems.to_error("fio");
+    if (figures.operations != operations || syncs + 1 < operations)
+        return Error{
+            Errc::format, 0,
+            "fio wrote " + std::to_string(figures.operations) + " blocks and synced " +
+                std::to_string(syncs) + " times, asked were " + std::to_string(operations)};
+    if (runtime_ms == 0 || figures.write_p50 == 0 || figures.sync_p50 == 0)
+        return Error{Errc::format, 0, "fio reports a time of zero: ask for more operations"};
+    figures.operations_per_second = figures.operations * 1000 / runtime_ms;
+    return figures;
+}
+
+Result<std::string> fio_version() {
+    auto output = run_process({"fio", "--version"});
+    if (!output && output.error().code == Errc::not_found)
+        return Error{Errc::unsupported, output.error().sys_errno, absent};
+    if (!output) return std::move(output).error();
+    if (output->exit_code != 0)
+        return Error{Errc::unsupported, 0, "fio --version failed: " + first_line(output->err)};
+    return first_line(output->out);
+}
+
+Result<FioFigures> run_fio(const ScratchFile& file, std::uint64_t operations, SyncKind kind) {
+    PROMTACT_TRY_ASSIGN(const UniqueFd shared, file.reopen(O_RDWR));
+    const std::string path = "/proc/self/fd/" + std::to_string(shared.get());
+    auto output = run_process(
+        fio_words(path, operations, kind),
+        {.timeout = std::chrono::minutes(5), .keep = {shared.get()}});
+    if (!output && output.error().code == Errc::not_found)
+        return Error{Errc::unsupported, output.error().sys_errno, absent};
+    if (!output) return std::move(output).error();
+    if (output->exit_code != 0)
+        return Error{
+            Errc::io, 0,
+            "fio ended with " + std::to_string(output->exit_code) + ": " +
+                first_line(output->err.empty() ? output->out : output->err)};
+    return parse_fio(output->out, operations);
+}
+
+} // namespace promtact::harness::bench

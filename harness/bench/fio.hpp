@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Promtact authors
+//
+// fio as the peer of the commit path: the same file, the same blocks, the same order.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <promtact/base/result.hpp>
+#include <promtact/base/scratch_file.hpp>
+
+namespace promtact::harness::bench {
+
+/// Which sync follows each write.
+enum class SyncKind : std::uint8_t { fdatasync, fsync };
+std::string_view to_string(SyncKind kind) noexcept;
+
+/// What one run of fio said. Units: ns.
+struct FioFigures {
+    std::string version{};
+    std::uint64_t operations = 0;
+    std::uint64_t operations_per_second = 0;
+    std::uint64_t write_p50 = 0; // submission to completion of a write
+    std::uint64_t sync_p50 = 0;  // the same of a sync
+    /// Of a write and its sync; fio keeps no histogram of the sum.
+    [[nodiscard]] std::uint64_t operation_p50() const noexcept { return write_p50 + sync_p50; }
+};
+
+/// The words that start fio: io_uring with registered buffer and file, O_DIRECT, 4 KiB, one at a
+/// time, sequential over existing blocks, a sync after each write.
+std::vector<std::string>
+fio_words(const std::string& path, std::uint64_t operations, SyncKind kind);
+
+/// Reads fio's JSON strictly: syntax, duplicate keys and every field used are checked.
+/// Errors: format, naming what is missing or implausible.
+Result<FioFigures> parse_fio(std::string_view json, std::uint64_t operations);
+
+/// "fio-3.33". Errors: unsupported, naming the package, when fio is not installed.
+Result<std::string> fio_version();
+
+/// Runs fio over the file. Errors: unsupported when fio is absent; io with fio's own words when it
+/// failed; format.
+Result<FioFigures> run_fio(const ScratchFile& file, std::uint64_t operations, SyncKind kind);
+
+} // namespace promtact::harness::bench

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Promtact authors
+//
+// The commands this build offers, and main. A command is one line here and one file in commands/.
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include <promtact/harness/command.hpp>
+
+#include "umbrella.hpp"
+
+namespace promtact::harness {
+
+std::span<const Command> commands() {
+    static constexpr auto table = [] {
+        auto rows = std::to_array<Command>({
+#ifdef PROMTACT_KERNEL // commands that need a unit which touches the kernel
+            {"probe", "ask what this host offers to the gates", "promtact-probe", run_probe},
+#endif
+            {"version", "print what this binary was built from", "", run_version},
+        });
+        std::ranges::sort(rows, {}, &Command::name);
+        return rows;
+    }();
+    return table;
+}
+
+} // namespace promtact::harness
+
+int main(int argc, char** argv) {
+    const std::vector<std::string> words(argv, argv + argc);
+    return promtact::harness::run_umbrella(words, promtact::harness::commands());
+}
