@@ -29,6 +29,7 @@ enum class Part : std::uint32_t {
     loop_devices = 1U << 8, // with a backing file, of the whole host
 };
 
+/// A set of Part.
 class Parts {
   public:
     constexpr Parts() = default;
@@ -76,6 +77,7 @@ Result<Inventory> take_inventory(Parts parts);
 /// Of a namespace made by us.
 Result<Inventory> take_inventory(const Namespace& where, Parts parts);
 
+/// What is in one inventory and not in the other, line by line.
 InventoryDifference difference(const Inventory& before, const Inventory& after);
 
 /// Repeats the inventory until it equals before or the deadline passes (the kernel dismantles
