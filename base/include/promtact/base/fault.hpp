@@ -91,6 +91,7 @@ struct FaultDuration {
     friend bool operator==(const FaultDuration&, const FaultDuration&) = default;
 };
 
+/// Each message is dropped on its own.
 struct LossParams {
     Ppm probability{};
     friend bool operator==(const LossParams&, const LossParams&) = default;
@@ -131,6 +132,7 @@ struct ReorderParams {
     friend bool operator==(const ReorderParams&, const ReorderParams&) = default;
 };
 
+/// A message arrives twice; the copy travels on its own.
 struct DuplicateParams {
     Ppm probability{};
     friend bool operator==(const DuplicateParams&, const DuplicateParams&) = default;
