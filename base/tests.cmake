@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the Promtact authors
+#
 # The unit's tests and benchmarks, apart from the library they test.
 if(PROMTACT_TESTS)
   add_library(promtact_base_probe_fixture STATIC testing/probe_fixture.cpp)

@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the Promtact authors
+#
 # BPF programs: C compiled by clang for the BPF target, then a C++ skeleton made by bpftool.
 include_guard()
 

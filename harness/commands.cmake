@@ -10,6 +10,7 @@ set(links
 )
 if(PROMTACT_KERNEL)
   list(APPEND commands
+       commands/evidence.cpp
        commands/gates.cpp
        commands/gates_text.cpp
        commands/probe.cpp

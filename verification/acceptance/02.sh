@@ -22,7 +22,7 @@ prepare() {
   echo "dev and release are built"
 }
 
-# --- acceptance lines ------------------------------------------------------------------------------
+# --- acceptance lines ---
 a1_gates() {
   local start=$SECONDS gate verdict link_delay
   make --no-print-directory setup
@@ -104,7 +104,7 @@ a11_untouched() {
   echo "$(wc -l <"$acceptance_work/before") inventory lines, byte-identical"
 }
 
-# --- precisions ------------------------------------------------------------------------------------
+# --- precisions ---
 p1_front_end() { dev_tests -R '^(Argv|Flags|Umbrella|ReferenceTable|GoldenHelp)'; }
 p2_exit_codes() { dev_tests -R '^(ReferenceTable|ExitCodes|BadInput|CliRefusal)'; }
 p3_classes() {
@@ -180,7 +180,7 @@ p17_compare() {
 }
 p18_bare() { verification/bare_debian.sh build; }
 
-# --- performance -----------------------------------------------------------------------------------
+# --- performance ---
 f1_fio_ratio() {
   command -v fio >/dev/null || { echo "fio is not installed"; return 77; }
   "$promtact" bench storage --dir "$acceptance_work" --out "$acceptance_work/bench" |

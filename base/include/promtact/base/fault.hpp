@@ -88,6 +88,7 @@ struct FaultDuration {
     friend bool operator==(const FaultDuration&, const FaultDuration&) = default;
 };
 
+/// Each message is dropped on its own.
 struct LossParams {
     Ppm probability{};
     friend bool operator==(const LossParams&, const LossParams&) = default;
@@ -128,6 +129,7 @@ struct ReorderParams {
     friend bool operator==(const ReorderParams&, const ReorderParams&) = default;
 };
 
+/// A message arrives twice; the copy travels on its own.
 struct DuplicateParams {
     Ppm probability{};
     friend bool operator==(const DuplicateParams&, const DuplicateParams&) = default;

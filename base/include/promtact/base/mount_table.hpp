@@ -19,6 +19,7 @@ struct SystemRoots {
     std::string proc = "/proc";
 };
 
+/// How the kernel names a device, in stat(2) and mountinfo.
 struct DeviceNumber {
     std::uint32_t major = 0;
     std::uint32_t minor = 0;

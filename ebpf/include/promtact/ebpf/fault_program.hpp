@@ -51,6 +51,7 @@ struct FrameVerdict {
     std::vector<std::byte> frame{}; // after the program ran
 };
 
+/// Owns the loaded programs and their policy map; what is attached is detached with it.
 class FaultProgram {
   public:
     struct Options {

@@ -30,6 +30,7 @@ enum class Part : std::uint32_t {
     held = 1U << 9,         // network namespaces that descriptors of this process keep alive
 };
 
+/// A set of Part.
 class Parts {
   public:
     constexpr Parts() = default;
@@ -78,6 +79,7 @@ Result<Inventory> take_inventory(Parts parts);
 /// Of a namespace made by us.
 Result<Inventory> take_inventory(const Namespace& where, Parts parts);
 
+/// What is in one inventory and not in the other, line by line.
 InventoryDifference difference(const Inventory& before, const Inventory& after);
 
 /// Repeats the inventory until it equals before or the deadline passes (the kernel dismantles
