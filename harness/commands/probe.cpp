@@ -81,7 +81,7 @@ void collect(probe::Report& report, const std::filesystem::path& directory) {
     probe::add_io_uring(report, directory);
     probe::add_storage(report, roots, directory);
     probe::add_network(report);
-    probe::add_bpf(report, roots);
+    probe::add_bpf(report);
     probe::add_devices(report, roots);
     probe::add_cgroups(report, roots);
     add_gates(report);
