@@ -112,7 +112,7 @@ Result<Replay> replay(const GateContext& context, const std::filesystem::path& p
     Replay found;
     const std::uint64_t seed = context.options().seed;
     const auto recovery =
-        wal::read_direct_log(path, wal::DecodeMode::strict, [&](const Record& record) {
+        wal::read_direct_log(path, log_options(context), [&](const Record& record) {
             ++found.records;
             if (!found.fault && record != make_record(seed, found.records))
                 found.fault =

@@ -67,6 +67,7 @@ Result<PeerComparison> compare_with_peer(const PeerPlan& plan) {
     PROMTACT_TRY(check_run(warm_ours));
     PROMTACT_TRY(check_run(warm_theirs));
     PeerComparison comparison;
+    bool every_round_failed = true;
     for (std::uint32_t round = 1; round <= plan.rounds_max; ++round) {
         comparison = {};
         comparison.rounds = round;
@@ -81,8 +82,10 @@ Result<PeerComparison> compare_with_peer(const PeerPlan& plan) {
         comparison.p50 = ratio_of(comparison, &RunFigures::p50_ns, plan.seed);
         comparison.verdict = judge_peer(comparison.operations, comparison.p50, plan.limits);
         if (plan.after_round) plan.after_round(comparison);
-        if (comparison.verdict == PeerVerdict::pass) break;
+        if (comparison.verdict == PeerVerdict::pass) return comparison;
+        every_round_failed = every_round_failed && comparison.verdict == PeerVerdict::fail;
     }
+    comparison.verdict = every_round_failed ? PeerVerdict::fail : PeerVerdict::inconclusive;
     return comparison;
 }
 

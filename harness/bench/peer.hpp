@@ -28,10 +28,11 @@ struct PeerLimits {
     std::uint64_t p50_ratio_ppm_max = 1'050'000;
 };
 
+/// How one round went, and how the whole comparison ended.
 enum class PeerVerdict : std::uint8_t {
     pass,         // both ratios are within the limits
-    inconclusive, // a ratio is outside, but its interval reaches the limit
-    fail,         // a whole interval is outside
+    inconclusive, // not so, but the intervals do not exclude it
+    fail,         // an interval excludes it; a comparison fails when every round does
 };
 std::string_view to_string(PeerVerdict verdict) noexcept;
 
@@ -57,8 +58,9 @@ struct PeerPlan {
     std::function<void(const PeerComparison&)> after_round{}; // may be empty
 };
 
-/// One uncounted run of each, then rounds until one passes or rounds_max. Each repeated round is
-/// judged alone: pooling would let the first excuse the last. Returns the last round.
+/// One uncounted run of each, then rounds until one passes or rounds_max. Each round is judged
+/// alone. Returns the last round, with the verdict of all: pass when it passed, fail when every
+/// round failed, inconclusive otherwise.
 /// Errors: those of a run. Requires: blocks > 0, rounds_max > 0
 Result<PeerComparison> compare_with_peer(const PeerPlan& plan);
 

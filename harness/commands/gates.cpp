@@ -42,7 +42,18 @@ usage:
   promtact gates compare A B [--json]    two campaign directories side by side
   promtact gates reap                    remove what killed runs left behind
 
-`promtact gates run -h` lists the flags of a run.
+`promtact gates run -h` lists the flags of a run; each other verb has its own -h.
+
+examples:
+  promtact gates
+  promtact gates run uring_probe
+  promtact gates explain direct_wal
+
+exit codes:
+  0    done; of a run: nothing failed
+  1    a gate failed or broke, or the results could not be written
+  2    bad flag, unknown verb or gate, or a directory that is not there
+  77   of a run: grey with --strict, or a named gate is grey
 )";
 
 constexpr std::string_view run_footer =

@@ -105,6 +105,9 @@ class VethPair {
 
     /// Removes both ends now. Later calls do nothing.
     Result<void> remove();
+    /// Leaves the ends to their namespaces: they go when a namespace of them goes, not with this
+    /// object.
+    void leave() noexcept { exists_ = false; }
 
   private:
     VethPair(Link left, Link right) noexcept : left_(std::move(left)), right_(std::move(right)) {}

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the Promtact authors
+#
+# The commands of the umbrella binary, one file a line, and the other names it answers to. The table in promtact.cpp
+# names the same commands.
+set(commands
+    commands/version.cpp
+)
+set(links
+)
+if(PROMTACT_KERNEL)
+  list(APPEND commands
+       commands/evidence.cpp
+       commands/gates.cpp
+       commands/gates_text.cpp
+       commands/probe.cpp
+  )
+  list(APPEND links
+       promtact-probe
+  )
+endif()
