@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 
 #include <promtact/base/bytes.hpp>
 #include <promtact/base/crc32c.hpp>
@@ -61,6 +62,7 @@ std::uint32_t crc32c_extend_table(std::uint32_t crc, std::span<const std::byte> 
 
 std::uint32_t crc32c_extend(std::uint32_t crc, std::span<const std::byte> bytes) noexcept {
     constexpr std::size_t piece_max = std::size_t{1} << 30; // crc32_iscsi counts in int
+    static_assert(piece_max <= static_cast<std::size_t>(std::numeric_limits<int>::max()));
     std::uint32_t state = ~crc;
     while (!bytes.empty()) {
         const std::size_t piece = std::min(bytes.size(), piece_max);

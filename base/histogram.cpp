@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include <promtact/base/assert.hpp>
 #include <promtact/base/histogram.hpp>
 
 namespace promtact {
@@ -12,6 +13,7 @@ namespace {
 constexpr std::uint32_t linear_buckets = 256;
 constexpr std::uint32_t parts_log2 = 7;
 constexpr std::uint32_t parts = 1U << parts_log2;
+static_assert(linear_buckets == 2 * parts); // so that the first cut power of two continues it
 
 std::size_t bucket_of(std::uint64_t value) noexcept {
     if (value < linear_buckets) return value;
@@ -26,6 +28,7 @@ Histogram::Bucket edges_of(std::size_t index) noexcept {
     if (index < linear_buckets) return {.low = index, .high = index, .count = 0};
     const std::size_t above = index - linear_buckets;
     const auto exponent = static_cast<std::uint32_t>(above / parts) + 8;
+    PROMTACT_ASSERT(exponent < 63);
     const std::uint64_t part = above % parts + parts;
     const std::uint32_t shift = exponent - parts_log2;
     const std::uint64_t low = part << shift;
@@ -43,6 +46,7 @@ void Histogram::record(std::uint64_t value) noexcept {
     min_ = count_ == 0 ? value : std::min(min_, value);
     max_ = std::max(max_, value);
     ++count_;
+    PROMTACT_ASSERT(min_ <= max_);
 }
 
 void Histogram::merge(const Histogram& other) noexcept {

@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <promtact/base/numbers.hpp>
 #include <promtact/gates/host_facts.hpp>
 
 #include "host_text_internal.hpp"
@@ -99,7 +100,7 @@ KernelFacts collect_kernel() {
     facts.clocksource =
         fact_or_unknown("/sys/devices/system/clocksource/clocksource0/current_clocksource");
     const std::string hz = kconfig_value("CONFIG_HZ");
-    facts.tick_hz = parse_number(hz);
+    if (const Result<std::uint64_t> ticks = parse_u64(hz)) facts.tick_hz = *ticks;
     for (const std::string_view option : kconfig_options)
         facts.kconfig.push_back({std::string(option), kconfig_value(option)});
     return facts;
