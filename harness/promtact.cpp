@@ -17,7 +17,12 @@ std::span<const Command> commands() {
     static constexpr auto table = [] {
         auto rows = std::to_array<Command>({
 #ifdef PROMTACT_KERNEL // commands that need a unit which touches the kernel
+            {"bench", "measure what durable writes cost here", "", run_bench},
             {"probe", "ask what this host offers to the gates", "promtact-probe", run_probe},
+            {"raw-bench", "measure durable writes to a block device, destroying its content",
+             "promtact-raw-bench", run_raw_bench},
+            {"uring-bench", "measure durable writes to a file", "promtact-uring-bench",
+             run_uring_bench},
 #endif
             {"version", "print what this binary was built from", "", run_version},
         });
