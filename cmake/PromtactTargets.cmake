@@ -134,7 +134,16 @@ function(promtact_test unit)
   endif()
   include(GoogleTest)
   gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-                       PROPERTIES LABELS "${arg_KIND};${unit}" SKIP_RETURN_CODE 77 TIMEOUT ${arg_TIMEOUT} ${lock})
+                       PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${arg_TIMEOUT} ${lock})
+  # Two labels given above would be flattened into the property list, and silently take the lock and the timeout with
+  # them; so they are set by a file that ctest reads after the discovered tests.
+  set(labels "${CMAKE_CURRENT_BINARY_DIR}/${target}_labels.cmake")
+  file(CONFIGURE OUTPUT "${labels}" @ONLY CONTENT [[
+foreach(test IN LISTS @target@_TESTS)
+  set_tests_properties("${test}" PROPERTIES LABELS "@arg_KIND@;@unit@")
+endforeach()
+]])
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${labels}")
   foreach(file IN LISTS arg_FILES)
     cmake_path(ABSOLUTE_PATH file NORMALIZE)
     set_property(GLOBAL APPEND PROPERTY PROMTACT_TEST_FILES "${file}")

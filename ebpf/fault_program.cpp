@@ -23,6 +23,8 @@ namespace promtact::ebpf {
 namespace {
 
 constexpr std::uint32_t only_key = 0;
+constexpr std::string_view our_prefix = "promtact";
+constexpr std::size_t programs_max = 100'000;
 constexpr std::size_t maps_max = 16;
 constexpr std::size_t frame_bytes_max = 64 * 1024;
 
@@ -148,6 +150,24 @@ test_run(int program_fd, std::span<const std::byte> frame, std::uint32_t drop) {
 }
 
 } // namespace
+
+Result<std::vector<std::uint32_t>> our_programs() {
+    std::vector<std::uint32_t> ids;
+    std::uint32_t id = 0;
+    for (std::size_t seen = 0; seen < programs_max; ++seen) {
+        const int status = bpf_prog_get_next_id(id, &id);
+        if (status == -ENOENT) return ids;
+        if (status != 0)
+            return Error::from_errno(-status, "list programs: needs CAP_SYS_ADMIN (run as root)");
+        const UniqueFd fd{bpf_prog_get_fd_by_id(id)};
+        bpf_prog_info info{};
+        std::uint32_t size = sizeof info;
+        if (!fd || bpf_obj_get_info_by_fd(fd.get(), &info, &size) != 0) continue; // gone meanwhile
+        if (std::string_view{info.name}.substr(0, our_prefix.size()) == our_prefix)
+            ids.push_back(id);
+    }
+    return Error{Errc::out_of_range, 0, "list programs: there are too many"};
+}
 
 class FaultProgram::Loaded {
   public:

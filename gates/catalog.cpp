@@ -7,10 +7,14 @@
 
 #include <promtact/gates/gate.hpp>
 
+#include "bpf_load/gate.hpp"
 #include "direct_io/gate.hpp"
 #include "direct_wal/gate.hpp"
 #include "durable_write_block/gate.hpp"
 #include "durable_write_file/gate.hpp"
+#include "link_delay/gate.hpp"
+#include "netns_lifecycle/gate.hpp"
+#include "packet_fault/gate.hpp"
 #include "uring_probe/gate.hpp"
 
 namespace promtact::gates {
@@ -27,6 +31,10 @@ std::span<const GateEntry> catalog() {
         {&durable_write_block_info, &run_durable_write_block},
 
         // network
+        {&netns_lifecycle_info, &run_netns_lifecycle},
+        {&bpf_load_info, &run_bpf_load},
+        {&packet_fault_info, &run_packet_fault},
+        {&link_delay_info, &run_link_delay},
     };
     return entries;
 }

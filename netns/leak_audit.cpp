@@ -34,6 +34,16 @@ void collect_names(const std::filesystem::path& directory, const char* what, Lin
         lines.push_back(std::string{what} + " " + directory.string() + " not visible");
 }
 
+void collect_held(Lines& lines) {
+    std::error_code error;
+    std::filesystem::directory_iterator entry{"/proc/self/fd", error};
+    for (; !error && entry != std::filesystem::directory_iterator{}; entry.increment(error)) {
+        std::error_code closed;
+        const std::string target = std::filesystem::read_symlink(entry->path(), closed).string();
+        if (target.substr(0, 5) == "net:[") lines.push_back("held " + target);
+    }
+}
+
 /// mountinfo without its two ids and peer groups, which differ between equal states.
 void collect_mounts(Lines& lines) {
     std::ifstream file{"/proc/self/mountinfo"};
@@ -90,6 +100,7 @@ Result<Inventory> take_inventory(Parts parts) {
             collect_names("/run/netns", "name", inventory.lines);
             collect_names("/run/promtact/claims", "claim", inventory.lines);
         }
+        if (parts.has(Part::held)) collect_held(inventory.lines);
         if (parts.has(Part::bpf_objects)) collect_bpf_objects(inventory.lines);
         if (parts.has(Part::mounts)) collect_mounts(inventory.lines);
         if (parts.has(Part::loop_devices)) collect_loop_devices(inventory.lines);

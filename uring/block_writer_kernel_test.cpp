@@ -64,7 +64,7 @@ class WriterOnDisk : public ::testing::Test {
         return std::move(*writer);
     }
 
-    promtact::testing::TemporaryDirectory directory;
+    test_support::TemporaryDirectory directory;
 };
 
 TEST_F(WriterOnDisk, DurableWriterIntegration) {
@@ -189,7 +189,7 @@ TEST_F(WriterOnDisk, OptionsOutOfRangeAreRefused) {
 
 TEST(DirectFile, MemoryFilesystemIsRefusedByNameAndLeavesNoFile) {
     if (::geteuid() != 0) GTEST_SKIP() << "needs root, to mount a tmpfs";
-    promtact::testing::TemporaryDirectory directory;
+    test_support::TemporaryDirectory directory;
     if (::mount("none", directory.path().c_str(), "tmpfs", 0, "size=1m") != 0)
         GTEST_SKIP() << "needs CAP_SYS_ADMIN, to mount a tmpfs";
 
@@ -215,7 +215,7 @@ TEST(DirectFile, MissingDirectoryAndDirectoryAsFileKeepTheirErrno) {
 }
 
 TEST(DirectFile, ReportsAtomicWriteUnitsOnlyWhenTheKernelDoes) {
-    promtact::testing::TemporaryDirectory directory;
+    test_support::TemporaryDirectory directory;
     const auto file = open_direct_scratch(directory.path());
     if (!file) GTEST_SKIP() << "needs O_DIRECT: " << describe(file.error());
 

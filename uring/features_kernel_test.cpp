@@ -24,7 +24,7 @@ class FeaturesTest : public ::testing::Test {
         report = probe_features(directory.path());
         if (report.io_uring != Support::yes) GTEST_SKIP() << "needs io_uring: " << report.reason;
     }
-    promtact::testing::TemporaryDirectory directory;
+    test_support::TemporaryDirectory directory;
     FeatureReport report;
 };
 

@@ -31,27 +31,28 @@ struct FlagCase {
     const char* since;
 };
 constexpr std::array flag_cases{
-    FlagCase{setup_iopoll, 0, "IORING_SETUP_IOPOLL", "5.1"},
-    FlagCase{setup_sqpoll, 0, "IORING_SETUP_SQPOLL", "5.1"},
-    FlagCase{setup_sq_aff, setup_sqpoll, "IORING_SETUP_SQ_AFF", "5.1"},
-    FlagCase{setup_cqsize, 0, "IORING_SETUP_CQSIZE", "5.5"},
-    FlagCase{setup_clamp, 0, "IORING_SETUP_CLAMP", "5.6"},
-    FlagCase{setup_attach_wq, 0, "IORING_SETUP_ATTACH_WQ", "5.6"},
-    FlagCase{setup_r_disabled, 0, "IORING_SETUP_R_DISABLED", "5.10"},
-    FlagCase{setup_submit_all, 0, "IORING_SETUP_SUBMIT_ALL", "5.18"},
-    FlagCase{setup_coop_taskrun, 0, "IORING_SETUP_COOP_TASKRUN", "5.19"},
-    FlagCase{setup_taskrun_flag, setup_coop_taskrun, "IORING_SETUP_TASKRUN_FLAG", "5.19"},
-    FlagCase{setup_sqe128, 0, "IORING_SETUP_SQE128", "5.19"},
-    FlagCase{setup_cqe32, 0, "IORING_SETUP_CQE32", "5.19"},
-    FlagCase{setup_single_issuer, 0, "IORING_SETUP_SINGLE_ISSUER", "6.0"},
-    FlagCase{setup_defer_taskrun, setup_single_issuer, "IORING_SETUP_DEFER_TASKRUN", "6.1"},
-    FlagCase{setup_no_mmap, 0, "IORING_SETUP_NO_MMAP", "6.5"},
-    FlagCase{setup_registered_fd_only, setup_no_mmap, "IORING_SETUP_REGISTERED_FD_ONLY", "6.5"},
-    FlagCase{setup_no_sqarray, 0, "IORING_SETUP_NO_SQARRAY", "6.6"},
-    FlagCase{setup_hybrid_iopoll, setup_iopoll, "IORING_SETUP_HYBRID_IOPOLL", "6.13"},
-    FlagCase{setup_cqe_mixed, 0, "IORING_SETUP_CQE_MIXED", "6.18"},
-    FlagCase{setup_sqe_mixed, 0, "IORING_SETUP_SQE_MIXED", "(a release after 6.18)"},
-    FlagCase{setup_sq_rewind, setup_no_sqarray, "IORING_SETUP_SQ_REWIND", "(a release after 6.18)"},
+    FlagCase{setup_iopoll, 0, "IORING_SETUP_IOPOLL", "Linux 5.1"},
+    FlagCase{setup_sqpoll, 0, "IORING_SETUP_SQPOLL", "Linux 5.1"},
+    FlagCase{setup_sq_aff, setup_sqpoll, "IORING_SETUP_SQ_AFF", "Linux 5.1"},
+    FlagCase{setup_cqsize, 0, "IORING_SETUP_CQSIZE", "Linux 5.5"},
+    FlagCase{setup_clamp, 0, "IORING_SETUP_CLAMP", "Linux 5.6"},
+    FlagCase{setup_attach_wq, 0, "IORING_SETUP_ATTACH_WQ", "Linux 5.6"},
+    FlagCase{setup_r_disabled, 0, "IORING_SETUP_R_DISABLED", "Linux 5.10"},
+    FlagCase{setup_submit_all, 0, "IORING_SETUP_SUBMIT_ALL", "Linux 5.18"},
+    FlagCase{setup_coop_taskrun, 0, "IORING_SETUP_COOP_TASKRUN", "Linux 5.19"},
+    FlagCase{setup_taskrun_flag, setup_coop_taskrun, "IORING_SETUP_TASKRUN_FLAG", "Linux 5.19"},
+    FlagCase{setup_sqe128, 0, "IORING_SETUP_SQE128", "Linux 5.19"},
+    FlagCase{setup_cqe32, 0, "IORING_SETUP_CQE32", "Linux 5.19"},
+    FlagCase{setup_single_issuer, 0, "IORING_SETUP_SINGLE_ISSUER", "Linux 6.0"},
+    FlagCase{setup_defer_taskrun, setup_single_issuer, "IORING_SETUP_DEFER_TASKRUN", "Linux 6.1"},
+    FlagCase{setup_no_mmap, 0, "IORING_SETUP_NO_MMAP", "Linux 6.5"},
+    FlagCase{
+        setup_registered_fd_only, setup_no_mmap, "IORING_SETUP_REGISTERED_FD_ONLY", "Linux 6.5"},
+    FlagCase{setup_no_sqarray, 0, "IORING_SETUP_NO_SQARRAY", "Linux 6.6"},
+    FlagCase{setup_hybrid_iopoll, setup_iopoll, "IORING_SETUP_HYBRID_IOPOLL", "Linux 6.13"},
+    FlagCase{setup_cqe_mixed, 0, "IORING_SETUP_CQE_MIXED", "Linux 6.18"},
+    FlagCase{setup_sqe_mixed, 0, "IORING_SETUP_SQE_MIXED", "a release after 6.18"},
+    FlagCase{setup_sq_rewind, setup_no_sqarray, "IORING_SETUP_SQ_REWIND", "a release after 6.18"},
 };
 
 constexpr std::array mask_names{
@@ -138,7 +139,7 @@ std::string running_kernel() {
 }
 
 std::string too_old(const char* since) {
-    return std::string("not known to kernel ") + running_kernel() + "; since Linux " + since;
+    return std::string("not known to kernel ") + running_kernel() + "; since " + since;
 }
 
 struct Attempt {

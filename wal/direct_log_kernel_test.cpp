@@ -29,8 +29,8 @@ namespace promtact::wal {
 namespace {
 
 using namespace std::chrono_literals;
-using promtact::testing::FailNthCall;
-using promtact::testing::TemporaryDirectory;
+using test_support::FailNthCall;
+using test_support::TemporaryDirectory;
 using uring::WriteMode;
 
 constexpr WriteMode durable_modes[] = {

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /* Copyright the Promtact authors */
 /* Every function of choice.h in one BPF program, to see that it compiles to plain instructions. */
 #include <promtact/base/choice.h>

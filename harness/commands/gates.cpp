@@ -42,7 +42,18 @@ usage:
   promtact gates compare A B [--json]    two campaign directories side by side
   promtact gates reap                    remove what killed runs left behind
 
-`promtact gates run -h` lists the flags of a run.
+`promtact gates run -h` lists the flags of a run; each other verb has its own -h.
+
+examples:
+  promtact gates
+  promtact gates run uring_probe
+  promtact gates explain direct_wal
+
+exit codes:
+  0    done; of a run: nothing failed
+  1    a gate failed or broke, or the results could not be written
+  2    bad flag, unknown verb or gate, or a directory that is not there
+  77   of a run: grey with --strict, or a named gate is grey
 )";
 
 constexpr std::string_view run_footer =
@@ -141,12 +152,14 @@ class Printer final : public gates::RunnerObserver {
   public:
     Printer(std::size_t total, std::size_t id_width, bool lines)
         : progress_("gates", total, clock_, Progress::for_stderr()), id_width_(id_width),
-          lines_(lines), coloured_(wants_colour(stdout)) {}
+          lines_(lines), coloured_(wants_colour(stdout)), steps_(is_terminal(stderr)) {}
 
     void step(
         const gates::GateInfo& gate, std::string_view phase, std::string_view what,
         std::size_t done, std::size_t) override {
         std::string activity = std::string(gate.id) + " " + std::string(phase);
+        // A log wants one line per phase, a terminal shows each step in place.
+        if (!what.empty() && !steps_) return;
         if (!what.empty()) activity += ": " + std::string(what);
         progress_.update(done, activity);
     }
@@ -162,6 +175,7 @@ class Printer final : public gates::RunnerObserver {
     std::size_t id_width_;
     bool lines_;
     bool coloured_;
+    bool steps_;
 };
 
 int exit_code_of(const RunOptions& options, const std::vector<gates::GateRecord>& records) {

@@ -9,6 +9,8 @@
 #include <promtact/base/build_info.hpp>
 #include <promtact/base/error_text.hpp>
 #include <promtact/base/terminal.hpp>
+#include <promtact/gates/gate.hpp>
+#include <promtact/gates/runner.hpp>
 #include <promtact/harness/command.hpp>
 #include <promtact/harness/flags.hpp>
 #include <promtact/uring/ring.hpp>
@@ -54,6 +56,24 @@ std::string setup_error(std::uint64_t entries) {
     return ring ? "" : describe(ring.error());
 }
 
+/// What each gate would say before it starts.
+void add_gates(probe::Report& report) {
+    probe::Section section(report, "gates");
+    for (const gates::GateEntry& gate : gates::catalog()) {
+        const std::vector<Error> missing = gates::missing_needs(*gate.info);
+        if (missing.empty()) {
+            section.yes(gate.info->id, "all it needs is here");
+            continue;
+        }
+        std::string why;
+        for (const Error& error : missing)
+            why += fmt::format(
+                "{}{}, {}", why.empty() ? "" : "; ",
+                error.code == Errc::denied ? "denied" : "unsupported", error.context);
+        section.no(gate.info->id, why);
+    }
+}
+
 void collect(probe::Report& report, const std::filesystem::path& directory) {
     const probe::Roots roots;
     probe::add_kernel(report, roots);
@@ -61,9 +81,10 @@ void collect(probe::Report& report, const std::filesystem::path& directory) {
     probe::add_io_uring(report, directory);
     probe::add_storage(report, roots, directory);
     probe::add_network(report);
-    probe::add_bpf(report, roots);
+    probe::add_bpf(report);
     probe::add_devices(report, roots);
     probe::add_cgroups(report, roots);
+    add_gates(report);
 }
 
 void print_verdict(const probe::Report& report) {

@@ -25,7 +25,8 @@ Answer answer_of(uring::Support support) {
 
 /// The kernel offers many of these; a row for each that is there would bury the others.
 bool shares_a_row(uring::FeatureGroup group) {
-    return group == uring::FeatureGroup::mask || group == uring::FeatureGroup::opcode;
+    return group == uring::FeatureGroup::setup || group == uring::FeatureGroup::mask ||
+           group == uring::FeatureGroup::opcode;
 }
 
 Fact fact_of(const uring::Feature& feature) {

@@ -62,7 +62,7 @@ void add_network(Report& report) {
     }
     const auto right = netns::Namespace::create();
     if (!right) return add_refused(section, "namespace", right.error());
-    section.yes("namespace", "made and left behind to the kernel");
+    section.yes("namespace", "made, and gone when this probe ends");
     auto pair = make_pair(*left, *right);
     if (!pair) {
         add_refused(section, "veth", pair.error());

@@ -14,7 +14,7 @@ namespace promtact::harness::testing {
 
 struct CliRow {
     std::uint32_t line = 0;
-    std::string text{};                 // of the command column, for messages
+    std::string text{};                   // of the command column, for messages
     std::vector<std::string> modifiers{}; // "root", "env NAME=value"
     std::vector<std::string> words{};
     int exit = 0;

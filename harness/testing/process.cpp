@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 
@@ -144,8 +145,10 @@ bool collect(const Pipe& out, const Pipe& err, Finish& finish, std::chrono::seco
             if (open[i].fd < 0 || open[i].revents == 0) continue;
             std::array<char, 4096> chunk{};
             const ssize_t got = ::read(open[i].fd, chunk.data(), chunk.size());
-            if (got > 0) texts[i]->append(chunk.data(), static_cast<std::size_t>(got));
-            else open[i].fd = -1;
+            if (got > 0)
+                texts[i]->append(chunk.data(), static_cast<std::size_t>(got));
+            else
+                open[i].fd = -1;
         }
     }
     return true;
@@ -176,7 +179,7 @@ Result<Finish> run(const Launch& launch) {
 }
 
 std::string built(const std::string& name) {
-    return std::string(PROMTACT_BINARY_DIR) + "/bin/" + name;
+    return fmt::format("{}/bin/{}", PROMTACT_BINARY_DIR, name);
 }
 
 } // namespace promtact::harness::testing

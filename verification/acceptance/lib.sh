@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the Promtact authors
 #
-# Shared by verification/acceptance/NN.sh. A check is a function: exit 0 is pass, 77 is grey, anything
-# else is fail; the last line it prints is its figure, everything else goes to its log.
+# Shared by verification/acceptance/NN.sh. A check is a function: exit 0 is pass, 77 is grey,
+# anything else is fail; the last line it prints is its figure, the rest goes to its log.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 
@@ -62,8 +62,8 @@ d = json.load(open(sys.argv[1]))
 print(eval(sys.argv[2]))' "$1" "$2"
 }
 
-# What a gate may never change: links, addresses, qdiscs, namespaces, programs, loop devices, mounts.
-# Counters are left out, they move by themselves.
+# What a gate may never change: links, addresses, qdiscs, namespaces, programs, loop devices and
+# mounts. Counters are left out, they move by themselves.
 host_inventory() {
   ip -json -details link | python3 -c 'import json, sys
 for link in json.load(sys.stdin):

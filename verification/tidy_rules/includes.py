@@ -2,6 +2,7 @@
 # Copyright the Promtact authors
 """Layers and include style: who may include whom, and how an include is spelled."""
 
+import posixpath
 import re
 from dataclasses import dataclass, field
 
@@ -9,9 +10,8 @@ from .tree import Finding, matches
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 PURE_BANNED_HEADERS = {
-    "chrono": "virtual time is Ticks", "thread": "pure units are single-threaded",
+    "thread": "pure units are single-threaded", "future": "single-threaded",
     "mutex": "pure units are single-threaded", "condition_variable": "single-threaded",
-    "atomic": "pure units are single-threaded", "future": "single-threaded",
     "random": "its distributions differ between libraries: base/choice.h",
     "unordered_map": "its order is not fixed: std::map or a sorted vector",
     "unordered_set": "its order is not fixed: std::set or a sorted vector",
@@ -91,9 +91,11 @@ def qualified_units(tree, gate):
 def _check_unit_include(tree, source, line, header, layers, pure):
     unit, allowed = layers.unit_of(source.path)
     other = header.split("/")[1]
-    gate = re.match(r"gates/([a-z0-9_]+)/gate(_test)?\.", source.path)
-    if gate:
-        allowed = allowed | qualified_units(tree, gate.group(1))
+    gate = re.match(r"gates/([a-z0-9_]+)/[^/]+$", source.path)
+    if gate and tree.exists(f"gates/{gate.group(1)}/gate.cpp"):
+        qualified = qualified_units(tree, gate.group(1))
+        below = [more for name, _, more in layers.units if name in qualified]
+        allowed = allowed.union(qualified, *below)
     owner = layers.unit_of(f"{other}/include/{header}") or (other, set())
     reachable = {unit} | allowed
     if owner[0] not in reachable:
@@ -128,6 +130,13 @@ def check_layers(tree):
                               f"<{header}> in a pure unit: {PURE_BANNED_HEADERS[header]}")
 
 
+def _found_by_quotes(tree, source, folder, unit, header):
+    """Beside the file, at the unit's top, generated, or, for tests, in a testing folder."""
+    places = [folder, unit] + ([f"{unit}/testing", "base/testing"] if source.is_test else [])
+    return any((tree.root / place / header).exists() for place in places) or is_generated(
+        tree, header)
+
+
 def check_include_style(tree):
     """Brackets cross a unit, quotes stay inside; public headers live under include/promtact/."""
     for source in tree.cpp():
@@ -146,11 +155,10 @@ def check_include_style(tree):
                 if header.startswith("promtact/"):
                     yield Finding(source.path, line, "includes",
                                   f'"{header}" is a public header: <{header}>')
-                elif "../" in header:
+                elif not posixpath.normpath(f"{folder}/{header}").startswith(f"{unit}/"):
                     yield Finding(source.path, line, "includes",
-                                  f'"{header}" climbs out of its folder: quotes stay inside a unit')
-                elif not (tree.exists(f"{folder}/{header}") or tree.exists(f"{unit}/{header}")
-                          or is_generated(tree, header)):
+                                  f'"{header}" climbs out of its unit: quotes stay inside a unit')
+                elif not _found_by_quotes(tree, source, folder, unit, header):
                     yield Finding(source.path, line, "includes",
                                   f'"{header}" is not a file of this unit: brackets cross a unit')
             elif header.startswith("promtact/"):

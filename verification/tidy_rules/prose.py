@@ -23,7 +23,7 @@ SELF = ("verification/tidy_rules/", "verification/tidy_test.py")
 TYPE = re.compile(r"^(?:template\s*<[^;{]*>\s*)?(?:enum\s+)?(?:class|struct|union)\s+"
                   r"(?:\[\[\w+\]\]\s*)?(?:alignas\([^)]*\)\s*)?(\w+)[^;()]*$", re.DOTALL)
 FUNCTION = re.compile(r"\b([a-z_]\w*)\s*\([^;{}]*\)\s*(?:const|noexcept|->[^;{]*|\s)*$", re.DOTALL)
-SELF_EVIDENT = {"to_string", "swap", "main", "hash_value"}
+SELF_EVIDENT = {"to_string", "to_json", "swap", "main", "hash_value"}
 
 
 def check_words(tree):

@@ -68,6 +68,7 @@ def check_spelling(tree):
     program = need("codespell")
     ignored = "verification/spelling_ignore.txt"
     words = ["--ignore-words", ignored] if tree.exists(ignored) else []
+    words += ["--ignore-regex", r"\\[nt]\w+"]  # "\nText" is no word that starts with n
     paths = [path for path in tree.paths
              if not path.startswith(("results/hosts/", "LICENSE")) and "/corpus/" not in path
              and "/testdata/" not in path and path != ignored

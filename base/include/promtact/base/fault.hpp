@@ -76,6 +76,9 @@ constexpr std::optional<FaultKind> fault_kind_from(std::string_view text) noexce
     return std::nullopt;
 }
 
+static_assert(to_string(all_fault_kinds.front()) == "split");
+static_assert(to_string(all_fault_kinds.back()) == "mtu");
+
 /// True for faults of connections and packets, which no simulator of messages can honour.
 constexpr bool is_kernel_only(FaultKind kind) noexcept {
     return kind == FaultKind::reset || kind == FaultKind::syn || kind == FaultKind::mtu;
@@ -88,6 +91,7 @@ struct FaultDuration {
     friend bool operator==(const FaultDuration&, const FaultDuration&) = default;
 };
 
+/// Each message is dropped on its own.
 struct LossParams {
     Ppm probability{};
     friend bool operator==(const LossParams&, const LossParams&) = default;
@@ -128,6 +132,7 @@ struct ReorderParams {
     friend bool operator==(const ReorderParams&, const ReorderParams&) = default;
 };
 
+/// A message arrives twice; the copy travels on its own.
 struct DuplicateParams {
     Ppm probability{};
     friend bool operator==(const DuplicateParams&, const DuplicateParams&) = default;

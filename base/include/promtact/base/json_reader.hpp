@@ -24,6 +24,7 @@ struct JsonPosition {
     friend bool operator==(const JsonPosition&, const JsonPosition&) = default;
 };
 
+/// What a value is. real: a number with a fraction or exponent, or outside 64 bits.
 enum class JsonKind : std::uint8_t { null, boolean, integer, real, text, array, object };
 std::string_view to_string(JsonKind kind) noexcept;
 
@@ -43,6 +44,7 @@ struct JsonValue {
     [[nodiscard]] const JsonValue* find(std::string_view member) const noexcept;
 };
 
+/// One thing that is wrong, and where.
 struct JsonProblem {
     JsonPosition at{};
     std::string message{};
@@ -68,6 +70,7 @@ class JsonProblems {
     std::size_t total_ = 0;
 };
 
+/// What a document may cost; a larger one is refused before it is stored.
 struct JsonLimits {
     std::size_t bytes_max = std::size_t{16} << 20;
     std::uint32_t depth_max = 64;

@@ -19,7 +19,7 @@ struct SystemRoots {
     std::string proc = "/proc";
 };
 
-/// The kernel's number of a device node.
+/// How the kernel names a device, in stat(2) and mountinfo.
 struct DeviceNumber {
     std::uint32_t major = 0;
     std::uint32_t minor = 0;

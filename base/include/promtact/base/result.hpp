@@ -31,6 +31,7 @@ struct Error {
     friend bool operator==(const Error&, const Error&) = default;
 };
 
+/// A T or an Error. Move-only when T is. Requires: T is neither Error nor a reference.
 template <class T>
 class [[nodiscard]] Result {
     static_assert(!std::is_same_v<std::remove_cv_t<T>, Error>);
@@ -80,6 +81,7 @@ class [[nodiscard]] Result {
     std::variant<T, Error> state_;
 };
 
+/// Success without a value, or an Error.
 template <>
 class [[nodiscard]] Result<void> {
   public:

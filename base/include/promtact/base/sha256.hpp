@@ -36,6 +36,7 @@ class Sha256 {
     std::unique_ptr<State> state_;
 };
 
+/// The digest of bytes in memory, in one call.
 [[nodiscard]] Sha256Digest sha256(std::span<const std::byte> bytes) noexcept;
 [[nodiscard]] Sha256Digest sha256(std::string_view text) noexcept;
 

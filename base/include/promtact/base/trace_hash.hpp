@@ -28,6 +28,7 @@ struct Digest128 {
     friend constexpr auto operator<=>(const Digest128&, const Digest128&) = default;
 };
 
+/// XXH3-128 of the bytes, seed 0. Source: xxHash 0.8, the same value on every platform.
 inline Digest128 digest128(std::span<const std::byte> bytes) noexcept {
     const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
     return {.high = hash.high64, .low = hash.low64};

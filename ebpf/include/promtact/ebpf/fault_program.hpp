@@ -42,11 +42,16 @@ class FaultCounters {
     friend bool operator==(const FaultCounters&, const FaultCounters&) = default;
 };
 
+/// Ids of the programs of the whole host that are called promtact*, ascending: ours, and those of
+/// other runs. Errors: denied naming CAP_SYS_ADMIN.
+Result<std::vector<std::uint32_t>> our_programs();
+
 struct FrameVerdict {
     bool passed = false;
     std::vector<std::byte> frame{}; // after the program ran
 };
 
+/// Owns the loaded programs and their policy map; what is attached is detached with it.
 class FaultProgram {
   public:
     struct Options {

@@ -83,6 +83,7 @@ Result<Campaign> load_campaign(const std::filesystem::path& directory);
 /// True for "20261129T204820Z-0123456789ab" and "20261129T204820Z-unknown".
 bool is_campaign_name(std::string_view name);
 
+/// The folder name of a campaign.
 struct CampaignName {
     std::string host{};
     std::string campaign{};

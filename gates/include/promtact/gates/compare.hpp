@@ -36,6 +36,8 @@ struct Comparison {
     std::vector<std::string> warnings{}; // what makes the two hard to compare
 };
 
+/// Verdicts and figures of two campaigns side by side, in the order of a; warnings say why they
+/// may not be comparable.
 Comparison compare_campaigns(const Campaign& a, const Campaign& b);
 
 /// A table for people; ratios are B / A.

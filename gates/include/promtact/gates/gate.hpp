@@ -106,6 +106,7 @@ struct GateReport {
 /// The body and its control are one function, so a control cannot skip the body.
 using GateBody = Result<GateReport> (*)(const GateContext& context);
 
+/// One line of the catalog.
 struct GateEntry {
     const GateInfo* info = nullptr;
     GateBody body = nullptr;

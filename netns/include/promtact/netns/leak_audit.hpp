@@ -27,8 +27,10 @@ enum class Part : std::uint32_t {
     bpf_objects = 1U << 6,  // programs, maps and links called promtact*, of the whole host
     mounts = 1U << 7,       // of this mount namespace
     loop_devices = 1U << 8, // with a backing file, of the whole host
+    held = 1U << 9,         // network namespaces that descriptors of this process keep alive
 };
 
+/// A set of Part.
 class Parts {
   public:
     constexpr Parts() = default;
@@ -53,7 +55,8 @@ constexpr Parts operator|(Part a, Part b) noexcept {
 inline constexpr Parts interface_parts =
     Part::links | Part::addresses | Part::routes | Part::qdiscs | Part::attachments;
 /// interface_parts and what our network units could leave on the host.
-inline constexpr Parts network_parts = interface_parts | Part::names | Part::bpf_objects;
+inline constexpr Parts network_parts =
+    interface_parts | Part::names | Part::held | Part::bpf_objects;
 inline constexpr Parts all_parts = network_parts | Part::mounts | Part::loop_devices;
 
 /// Sorted lines, one per thing.
@@ -76,6 +79,7 @@ Result<Inventory> take_inventory(Parts parts);
 /// Of a namespace made by us.
 Result<Inventory> take_inventory(const Namespace& where, Parts parts);
 
+/// What is in one inventory and not in the other, line by line.
 InventoryDifference difference(const Inventory& before, const Inventory& after);
 
 /// Repeats the inventory until it equals before or the deadline passes (the kernel dismantles

@@ -33,6 +33,7 @@ struct Claim {
     bool made_directory = false; // the directory of names was missing before
 };
 
+/// Owns a namespace with a name, and the claim file that says whose it is.
 class NamedNamespace {
   public:
     /// Makes a namespace and gives it a name.

@@ -50,6 +50,7 @@ struct UdpCounters {
     std::uint64_t receive_buffer_errors = 0;
 };
 
+/// The kernel's UDP counters of a namespace of ours, both address families added.
 Result<UdpCounters> udp_counters(const Namespace& where);
 
 } // namespace promtact::netns

@@ -23,6 +23,7 @@ enum class OpKind : std::uint8_t {
 };
 std::string_view to_string(OpKind kind) noexcept;
 
+/// True for the kinds that move bytes, so that an answer has a length.
 constexpr bool is_transfer(OpKind kind) noexcept {
     return kind == OpKind::read || kind == OpKind::write || kind == OpKind::read_fixed ||
            kind == OpKind::write_fixed;

@@ -31,6 +31,7 @@ struct DecodedBlock {
     Error why{};     // when damaged or foreign
 };
 
+/// Judges one block. Every difference from what encode_block() writes is damage.
 DecodedBlock
 decode_block(std::span<const std::byte, block_bytes> block, DecodeMode mode = DecodeMode::strict);
 

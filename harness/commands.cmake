@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the Promtact authors
+#
+# The commands of the umbrella binary, one file a line, and the other names it answers to. The table in promtact.cpp
+# names the same commands.
+set(commands
+    commands/version.cpp
+)
+set(links
+)
+if(PROMTACT_KERNEL)
+  list(APPEND commands
+       commands/bench.cpp
+       commands/evidence.cpp
+       commands/gates.cpp
+       commands/gates_text.cpp
+       commands/probe.cpp
+       commands/raw_bench.cpp
+       commands/uring_bench.cpp
+  )
+  list(APPEND links
+       promtact-probe
+       promtact-raw-bench
+       promtact-uring-bench
+  )
+endif()
