@@ -244,24 +244,27 @@ int storage_command(std::span<const std::string> words) {
 struct FioOptions {
     Common common{};
     std::string sync = "both";
+    std::string ring = "best";
     std::uint64_t operations = 4000;
     std::uint64_t blocks = 5;
     std::uint64_t rounds = 3;
 };
 
+std::optional<uring::RingMode> ring_mode(const std::string& name) {
+    for (const uring::RingMode mode :
+         {uring::RingMode::deferred, uring::RingMode::cooperative, uring::RingMode::plain})
+        if (uring::to_string(mode) == name) return mode;
+    return std::nullopt;
+}
+
 Result<bench::RunFigures>
-run_ours(const ScratchFile& file, std::uint64_t operations, SyncKind sync) {
-    const bench::Job job{
-        .name = "ours",
-        .method =
-            sync == SyncKind::fsync ? bench::Method::separate_fsync : bench::Method::separate};
-    const bench::JobLimits limits{
-        .operations_max = operations,
-        .duration = std::chrono::minutes(5),
-        .region_blocks = operations};
-    PROMTACT_TRY_ASSIGN(const bench::JobResult result, bench::run_job(job, file, limits, nullptr));
+run_ours(const FioOptions& options, const ScratchFile& file, SyncKind sync) {
+    PROMTACT_TRY_ASSIGN(
+        const bench::TwoStepResult result,
+        bench::run_two_steps(file, options.operations, sync, ring_mode(options.ring)));
     return bench::RunFigures{
-        .operations_per_second = result.operations_per_second(), .p50_ns = result.latency.p50()};
+        .operations_per_second = result.operations_per_second(),
+        .p50_ns = result.write.p50() + result.sync.p50()};
 }
 
 Result<bench::RunFigures>
@@ -277,7 +280,7 @@ compare(const FioOptions& options, const ScratchFile& file, SyncKind sync, std::
     plan.blocks = static_cast<std::uint32_t>(options.blocks);
     plan.rounds_max = static_cast<std::uint32_t>(options.rounds);
     plan.seed = options.common.seed_value;
-    plan.ours = [&] { return run_ours(file, options.operations, sync); };
+    plan.ours = [&] { return run_ours(options, file, sync); };
     plan.theirs = [&] { return run_peer(file, options.operations, sync); };
     plan.after_round = [&](const bench::PeerComparison& round) {
         const bool passed = round.verdict == bench::PeerVerdict::pass;
@@ -322,7 +325,7 @@ compare_all(const FioOptions& options, std::span<const std::string> words, std::
             comparison, {}, sync, version,
             {.directory = options.common.directory,
              .run = started.finish(words, options.common.seed_value),
-             .parameters = {{"operations_per_run", options.operations}}}));
+             .parameters = {{"operations_per_run", options.operations}, {"ring", options.ring}}}));
         text += records.back().id + ": " +
                 (comparison.verdict == bench::PeerVerdict::inconclusive
                      ? "budget_exhausted"
@@ -337,6 +340,9 @@ int compare_command(std::span<const std::string> words) {
     FlagSet flags("promtact bench compare-fio", "Runs the commit path and fio side by side.");
     add_common(flags, options.common);
     flags.choice("sync", options.sync, {"both", "fdatasync", "fsync"}, "what follows each write");
+    flags.choice(
+        "ring", options.ring, {"best", "deferred", "cooperative", "plain"},
+        "how our ring is set up; best: the first of these that the kernel offers");
     flags.number("operations", options.operations, 100, 1'000'000, "writes per run");
     flags.number("blocks", options.blocks, 3, 100, "blocks of ABBA per round, two pairs each");
     flags.number("rounds", options.rounds, 1, 10, "rounds at most");
