@@ -33,6 +33,10 @@ usage:
 
 results/accepted.json names the campaigns that stand as evidence; it is changed by hand, in review.
 
+examples:
+  promtact evidence render
+  promtact evidence check -root /src/promtact
+
 exit codes:
   0   written, or all agrees
   1   something disagrees, or cannot be written
