@@ -90,14 +90,17 @@ Result<UniqueFd> ScratchFile::reopen(int flags) const {
 }
 
 Result<void> ScratchFile::fill_with_zeros(std::uint64_t bytes) {
+    return promtact::fill_with_zeros(file_.get(), bytes, "a file in " + directory_.string());
+}
+
+Result<void> fill_with_zeros(int fd, std::uint64_t bytes, const std::string& name) {
     constexpr std::uint64_t chunk_bytes = 1U << 20;
     PROMTACT_ASSERT(bytes % 4096 == 0); // every direct I/O alignment in use divides it
-    const auto attempt = "write zeros to a file in " + directory_.string();
+    const auto attempt = "write zeros to " + name;
     // Not posix_fallocate(3): where the filesystem cannot, it writes single bytes, which O_DIRECT
     // refuses.
-    if (::fallocate(file_.get(), 0, 0, static_cast<off_t>(bytes)) != 0 && errno != EOPNOTSUPP)
-        return Error::from_errno(
-            errno, "reserve " + std::to_string(bytes) + " bytes in " + directory_.string());
+    if (::fallocate(fd, 0, 0, static_cast<off_t>(bytes)) != 0 && errno != EOPNOTSUPP)
+        return Error::from_errno(errno, "reserve " + std::to_string(bytes) + " bytes in " + name);
     kill_point();
     const std::unique_ptr<void, decltype(&std::free)> chunk{
         std::aligned_alloc(4096, chunk_bytes), &std::free};
@@ -106,7 +109,7 @@ Result<void> ScratchFile::fill_with_zeros(std::uint64_t bytes) {
         static_cast<unsigned char*>(chunk.get()), chunk_bytes, static_cast<unsigned char>(0));
     for (std::uint64_t at = 0; at < bytes;) {
         const std::size_t length = std::min(chunk_bytes, bytes - at);
-        const ssize_t put = ::pwrite(file_.get(), chunk.get(), length, static_cast<off_t>(at));
+        const ssize_t put = ::pwrite(fd, chunk.get(), length, static_cast<off_t>(at));
         if (put < 0 && errno == EINTR) continue;
         if (put < 0) return Error::from_errno(errno, attempt);
         // A short direct write that is not block aligned cannot be continued.
@@ -114,7 +117,7 @@ Result<void> ScratchFile::fill_with_zeros(std::uint64_t bytes) {
         at += static_cast<std::uint64_t>(put);
     }
     kill_point();
-    if (::fsync(file_.get()) != 0) return Error::from_errno(errno, "sync after " + attempt);
+    if (::fsync(fd) != 0) return Error::from_errno(errno, "sync after " + attempt);
     return {};
 }
 

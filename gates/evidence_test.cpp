@@ -12,13 +12,15 @@
 #include <promtact/gates/compare.hpp>
 #include <promtact/gates/evidence.hpp>
 
-#include "testing/fake_gates.hpp"
+#include "testing/fake_gates_internal.hpp"
 
 namespace promtact::gates {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace testing_gates;
+using fakes::fake_info;
+using fakes::Scratch;
+using fakes::well_behaved;
 using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;

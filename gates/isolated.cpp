@@ -21,7 +21,7 @@
 
 #include <promtact/base/atomic_file.hpp>
 #include <promtact/base/clock.hpp>
-#include <promtact/base/numbers.hpp>
+#include <promtact/base/durations.hpp>
 #include <promtact/base/unique_fd.hpp>
 #include <promtact/gates/isolated.hpp>
 

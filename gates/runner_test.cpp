@@ -18,17 +18,20 @@
 
 #include <promtact/base/error_text.hpp>
 #include <promtact/base/kill_point.hpp>
+#include <promtact/base/numbers.hpp>
 #include <promtact/base/read_file.hpp>
 #include <promtact/gates/campaign.hpp>
 #include <promtact/gates/runner.hpp>
 
-#include "testing/fake_gates.hpp"
+#include "testing/fake_gates_internal.hpp"
 
 namespace promtact::gates {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace testing_gates;
+using fakes::fake_info;
+using fakes::Scratch;
+using fakes::well_behaved;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -433,7 +436,7 @@ std::pair<pid_t, pid_t> start_waiting_run(const fs::path& hosts) {
     for (int i = 0; i < 1000 && body == 0; ++i) {
         std::this_thread::sleep_for(std::chrono::milliseconds{5});
         const auto text = read_text_file(hosts / "test-host/pid", Bytes{64});
-        if (text && text->ends_with('\n')) body = std::stoi(*text);
+        if (text && text->ends_with('\n')) body = static_cast<pid_t>(parse_u64(*text).value_or(0));
     }
     return {runner, body};
 }

@@ -2,8 +2,11 @@
 // Copyright the Promtact authors
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include <net/if.h>
 #include <sys/ioctl.h>
@@ -25,6 +28,10 @@
 namespace promtact::netns {
 namespace {
 
+constexpr std::chrono::seconds ready_within{5};
+// IF_OPER_UP of linux/if.h, which cannot be included beside net/if.h.
+constexpr std::uint8_t operstate_up = 6;
+
 std::string draw_run_alias() {
     std::array<std::uint8_t, 8> bits{};
     // getrandom(2) of up to 256 bytes is never short and cannot fail once the pool is ready.
@@ -36,6 +43,14 @@ std::string draw_run_alias() {
         text += "0123456789abcdef"[byte & 15];
     }
     return text;
+}
+
+/// An index of its own for every link of this process. With the kernel's choice both ends would get
+/// the same one in two fresh namespaces, and its link watch takes a link whose peer has the same
+/// index for one whose carrier can wait a second.
+std::uint32_t next_index() {
+    static std::atomic<std::uint32_t> next{1000};
+    return next.fetch_add(1, std::memory_order_relaxed);
 }
 
 ifinfomsg link_header(std::uint32_t index) {
@@ -55,6 +70,8 @@ LinkState parse_state(nlmsghdr& header) {
     if (!attributes.valid()) return state;
     state.index = static_cast<std::uint32_t>(attributes.header().ifi_index);
     state.up = (attributes.header().ifi_flags & IFF_UP) != 0;
+    const auto operstate = attributes.bytes(IFLA_OPERSTATE);
+    state.ready = state.up && operstate.size() == 1 && operstate[0] == operstate_up;
     state.group = attributes.u32(IFLA_GROUP);
     state.mtu = attributes.u32(IFLA_MTU);
     state.alias = attributes.text(IFLA_IFALIAS);
@@ -170,7 +187,9 @@ Result<void> Link::remove() {
 }
 
 Result<void> VethPair::make(const Namespace& right_namespace) {
-    Message message{RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, link_header(0)};
+    left_.index_ = next_index();
+    right_.index_ = next_index();
+    Message message{RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, link_header(left_.index_)};
     message.put_text(IFLA_IFNAME, left_.name_.c_str());
     message.put_bytes(IFLA_ADDRESS, left_.mac_);
     message.put_u32(IFLA_GROUP, link_group);
@@ -178,7 +197,7 @@ Result<void> VethPair::make(const Namespace& right_namespace) {
         message.put_text(IFLA_INFO_KIND, "veth");
         message.nest(IFLA_INFO_DATA, [&] {
             message.nest(VETH_INFO_PEER, [&] {
-                message.append(link_header(0));
+                message.append(link_header(right_.index_));
                 message.put_text(IFLA_IFNAME, right_.name_.c_str());
                 message.put_bytes(IFLA_ADDRESS, right_.mac_);
                 message.put_u32(IFLA_GROUP, link_group);
@@ -199,7 +218,7 @@ Result<void> VethPair::configure(Link& link, const VethEnd& own, const VethEnd& 
     PROMTACT_TRY_ASSIGN(const LinkState born, link.state());
     PROMTACT_ASSERT(born.mac == own.mac);
     PROMTACT_ASSERT(!born.up);
-    link.index_ = born.index;
+    PROMTACT_ASSERT(link.index_ == born.index);
     PROMTACT_TRY(link.use_software_checksums());
     for (const TestAddress& address : own.addresses)
         PROMTACT_TRY(link.add_address(address));
@@ -208,6 +227,20 @@ Result<void> VethPair::configure(Link& link, const VethEnd& own, const VethEnd& 
         PROMTACT_TRY(link.add_neighbour(address, other.mac));
     kill_point();
     return {};
+}
+
+/// A link that was set up loses every packet until the kernel's link watch has seen its carrier.
+Result<void> VethPair::wait_until_ready(Link& link) {
+    const auto deadline = std::chrono::steady_clock::now() + ready_within;
+    for (;;) {
+        PROMTACT_TRY_ASSIGN(const LinkState state, link.state());
+        // Setting it up once more changes nothing, but waits for the lock under which the link
+        // watch is at work: only afterwards is the queueing discipline the real one.
+        if (state.ready) return link.set_up(true);
+        if (std::chrono::steady_clock::now() > deadline)
+            return Error{Errc::timeout, 0, attempt("the kernel does not activate", link.name_)};
+        std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    }
 }
 
 Result<VethPair> VethPair::create(const VethEnd& left, const VethEnd& right) {
@@ -227,6 +260,8 @@ Result<VethPair> VethPair::create(const VethEnd& left, const VethEnd& right) {
     PROMTACT_TRY(pair.make(right.where));
     PROMTACT_TRY(pair.configure(pair.left_, left, right));
     PROMTACT_TRY(pair.configure(pair.right_, right, left));
+    PROMTACT_TRY(wait_until_ready(pair.left_));
+    PROMTACT_TRY(wait_until_ready(pair.right_));
     return pair;
 }
 
@@ -241,9 +276,6 @@ VethPair::~VethPair() {
 
 Result<void> VethPair::remove() {
     if (!std::exchange(exists_, false)) return {};
-    // By index when known; a pair that failed to configure still needs its name looked up.
-    PROMTACT_TRY_ASSIGN(const LinkState state, left_.state());
-    left_.index_ = state.index;
     Result<void> removed = left_.remove();
     if (!removed && removed.error().code == Errc::not_found) return {};
     return removed;

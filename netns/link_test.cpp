@@ -47,6 +47,7 @@ TEST_F(NetnsLink, BothEndsAreMarkedUpAndInTheirOwnNamespace) {
     ASSERT_TRUE(left && right);
     for (const LinkState& state : {*left, *right}) {
         EXPECT_TRUE(state.up);
+        EXPECT_TRUE(state.ready);
         EXPECT_EQ(state.group, link_group);
         EXPECT_EQ(state.alias, run_alias());
     }
@@ -106,6 +107,7 @@ TEST_F(NetnsLink, DownMeansNothingArrives) {
     ASSERT_TRUE(size);
     EXPECT_FALSE(size->has_value());
     EXPECT_FALSE(two.pair->right().state()->up);
+    EXPECT_FALSE(two.pair->right().state()->ready);
 }
 
 TEST_F(NetnsLink, RemovedByItsDestructorAndByRemove) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
 #include <cerrno>
-#include <cstdlib>
 #include <fstream>
 
 #include <sys/resource.h>
@@ -21,9 +20,10 @@ std::optional<int> read_number(const char* path) {
 // The thread's own status: a filter may be installed on one thread only.
 int read_seccomp_mode() {
     std::ifstream file("/proc/thread-self/status");
-    std::string line;
-    while (std::getline(file, line))
-        if (line.starts_with("Seccomp:")) return std::atoi(line.c_str() + 8);
+    std::string word;
+    int mode = 0;
+    while (file >> word)
+        if (word == "Seccomp:" && file >> mode) return mode;
     return 0;
 }
 

@@ -11,7 +11,7 @@
 #include <promtact/base/choice.h>
 #include <promtact/uring/direct_file.hpp>
 
-#include "direct_target_internal.hpp"
+#include "storage_support/direct_target_internal.hpp"
 
 namespace promtact::gates {
 namespace {

@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "direct_target_internal.hpp"
-#include "flush_evidence_internal.hpp"
+#include "storage_support/direct_target_internal.hpp"
+#include "storage_support/flush_evidence_internal.hpp"
 
 namespace promtact::gates {
 namespace {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
+#include "bench/commit_path.hpp"
+
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -10,8 +12,6 @@
 
 #include <promtact/uring/aligned_buffer.hpp>
 #include <promtact/uring/ring.hpp>
-
-#include "bench/commit_path.hpp"
 
 namespace promtact::harness::bench {
 namespace {
@@ -37,8 +37,7 @@ class SyscallPath final : public CommitPath {
         iovec part{.iov_base = buffer_.all().data(), .iov_len = buffer_.all().size()};
         const int flags = method_ == Method::pwrite_dsync ? RWF_DSYNC : 0;
         ++system_calls_;
-        const ssize_t put =
-            ::pwritev2(file_.get(), &part, 1, static_cast<off_t>(offset), flags);
+        const ssize_t put = ::pwritev2(file_.get(), &part, 1, static_cast<off_t>(offset), flags);
         if (put < 0) return Error::from_errno(errno, "pwritev2");
         if (static_cast<std::size_t>(put) != part.iov_len)
             return Error{Errc::short_write, 0, "pwritev2"};
@@ -116,8 +115,7 @@ class FsyncPath final : public CommitPath {
     Result<void> one(const uring::Operation& operation) {
         PROMTACT_TRY(ring_.prepare(operation));
         std::array<Finished, 1> answer{};
-        PROMTACT_TRY_ASSIGN(
-            const std::size_t got, ring_.wait(answer, 1, std::chrono::seconds(30)));
+        PROMTACT_TRY_ASSIGN(const std::size_t got, ring_.wait(answer, 1, std::chrono::seconds(30)));
         PROMTACT_ASSERT(got == 1);
         PROMTACT_TRY(answer[0].check());
         return {};
@@ -143,10 +141,10 @@ Result<std::unique_ptr<CommitPath>> open_writer(const Job& job, UniqueFd file) {
     PROMTACT_TRY_ASSIGN(
         BlockWriter writer,
         BlockWriter::open(
-            std::move(file), {.mode = *write_mode(job.method),
-                              .depth = job.one_write ? 1 : job.blocks_per_flush,
-                              .write_bytes_max = job.one_write ? operation_bytes(job)
-                                                               : block_bytes}));
+            std::move(file),
+            {.mode = *write_mode(job.method),
+             .depth = job.one_write ? 1 : job.blocks_per_flush,
+             .write_bytes_max = job.one_write ? operation_bytes(job) : block_bytes}));
     return std::unique_ptr<CommitPath>(std::make_unique<WriterPath>(job, std::move(writer)));
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
+#include "bench/fio.hpp"
+
 #include <fcntl.h>
 
 #include <promtact/base/json_reader.hpp>
 
-#include "bench/fio.hpp"
 #include "bench/process.hpp"
 
 namespace promtact::harness::bench {

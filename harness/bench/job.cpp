@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
+#include "bench/job.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
@@ -10,7 +12,6 @@
 #include <promtact/uring/block_writer.hpp>
 
 #include "bench/commit_path.hpp"
-#include "bench/job.hpp"
 
 namespace promtact::harness::bench {
 namespace {
@@ -67,15 +68,15 @@ Result<void> run_queued(
     uring::BlockWriter& writer, std::uint32_t depth, std::span<const std::byte> block,
     Cursor& cursor, JobResult& result) {
     std::vector<std::uint64_t> began(depth);
-    std::vector<std::uint64_t> free(depth);
+    std::vector<std::uint64_t> idle(depth);
     for (std::uint32_t i = 0; i < depth; ++i)
-        free[i] = i;
+        idle[i] = i;
     std::vector<uring::WriteDone> done(depth);
     std::uint64_t now = cursor.start_ns();
     for (;;) {
-        while (!free.empty() && cursor.more(now)) {
-            const std::uint64_t tag = free.back();
-            free.pop_back();
+        while (!idle.empty() && cursor.more(now)) {
+            const std::uint64_t tag = idle.back();
+            idle.pop_back();
             began[tag] = clock_ns(CLOCK_MONOTONIC);
             PROMTACT_TRY(writer.queue(tag, cursor.next(), block));
         }
@@ -84,15 +85,14 @@ Result<void> run_queued(
         now = clock_ns(CLOCK_MONOTONIC);
         for (std::size_t i = 0; i < finished; ++i) {
             result.latency.record(now - began[done[i].tag]);
-            free.push_back(done[i].tag);
+            idle.push_back(done[i].tag);
         }
     }
     result.elapsed_ns = now - cursor.start_ns();
     return {};
 }
 
-Result<void>
-run_deep(const Job& job, UniqueFd file, const JobLimits& limits, JobResult& result) {
+Result<void> run_deep(const Job& job, UniqueFd file, const JobLimits& limits, JobResult& result) {
     PROMTACT_ASSERT(job.blocks_per_flush == 1);
     const std::vector<std::byte> block(block_bytes, std::byte{0x5a});
     PROMTACT_TRY_ASSIGN(
@@ -178,7 +178,8 @@ Result<ScratchFile>
 prepare_file(const std::filesystem::path& directory, Layout layout, std::uint64_t region_blocks) {
     PROMTACT_TRY_ASSIGN(ScratchFile file, ScratchFile::create(directory, O_DIRECT));
     const auto bytes = static_cast<off_t>(region_blocks * block_bytes);
-    if (layout == Layout::overwritten) PROMTACT_TRY(file.fill_with_zeros(region_blocks * block_bytes));
+    if (layout == Layout::overwritten)
+        PROMTACT_TRY(file.fill_with_zeros(region_blocks * block_bytes));
     if (layout == Layout::unwritten || layout == Layout::keep_size) {
         const int mode = layout == Layout::keep_size ? FALLOC_FL_KEEP_SIZE : 0;
         if (::fallocate(file.fd(), mode, 0, bytes) != 0)
@@ -196,8 +197,7 @@ run_job(const Job& job, const ScratchFile& file, const JobLimits& limits, const 
     PROMTACT_ASSERT(job.blocks_per_flush >= 1);
     JobResult result;
     PROMTACT_TRY_ASSIGN(UniqueFd direct, file.reopen(O_RDWR | O_DIRECT));
-    DiskTraffic before;
-    if (watch != nullptr) PROMTACT_TRY_ASSIGN(before, watch->read());
+    PROMTACT_TRY_ASSIGN(const DiskTraffic before, watch == nullptr ? DiskTraffic{} : watch->read());
     const std::uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     if (job.depth > 1) PROMTACT_TRY(run_deep(job, std::move(direct), limits, result));
     if (job.depth == 1) PROMTACT_TRY(run_shallow(job, std::move(direct), limits, result));

@@ -64,7 +64,7 @@ struct JobResult {
     std::uint64_t operations = 0;
     std::uint64_t blocks = 0;
     std::uint64_t elapsed_ns = 0;
-    std::uint64_t cpu_ns = 0; // user and system time of this thread, without kernel workers
+    std::uint64_t cpu_ns = 0;       // user and system time of this thread, without kernel workers
     std::uint64_t system_calls = 0; // 0 where not counted
     std::optional<DiskTraffic> traffic{};
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
-#include <promtact/base/error_text.hpp>
-
 #include "bench/ladder.hpp"
+
+#include <promtact/base/error_text.hpp>
 
 namespace promtact::harness::bench {
 namespace {
@@ -59,8 +59,7 @@ Section groups() {
         .question = "What does group commit gain, as one large write or as many small ones?"};
     for (std::uint32_t blocks = 1; blocks <= 64; blocks *= 2)
         section.jobs.push_back(
-            {.name = "group_" + std::to_string(blocks) + "_one_write",
-             .blocks_per_flush = blocks});
+            {.name = "group_" + std::to_string(blocks) + "_one_write", .blocks_per_flush = blocks});
     for (std::uint32_t blocks = 4; blocks <= 64; blocks *= 4)
         section.jobs.push_back(
             {.name = "group_" + std::to_string(blocks) + "_small_writes",
@@ -70,8 +69,8 @@ Section groups() {
 }
 
 // The file that every overwriting rung shares; the others need a fresh one each time.
-Result<void> run_rung(
-    RungResult& rung, const ScratchFile& overwritten, const LadderOptions& options) {
+Result<void>
+run_rung(RungResult& rung, const ScratchFile& overwritten, const LadderOptions& options) {
     const auto keep = [&](Result<JobResult> result) {
         if (!result) {
             rung.failure = describe(result.error());
@@ -118,8 +117,7 @@ run_ladder(const std::vector<Section>& sections, const LadderOptions& options) {
         for (SectionResult& result : results)
             for (RungResult& rung : result.rungs) {
                 if (options.progress) options.progress(done, total, rung.job.name);
-                if (rung.failure.empty())
-                    PROMTACT_TRY(run_rung(rung, overwritten, options));
+                if (rung.failure.empty()) PROMTACT_TRY(run_rung(rung, overwritten, options));
                 ++done;
             }
     return results;

@@ -152,12 +152,14 @@ class Printer final : public gates::RunnerObserver {
   public:
     Printer(std::size_t total, std::size_t id_width, bool lines)
         : progress_("gates", total, clock_, Progress::for_stderr()), id_width_(id_width),
-          lines_(lines), coloured_(wants_colour(stdout)) {}
+          lines_(lines), coloured_(wants_colour(stdout)), steps_(is_terminal(stderr)) {}
 
     void step(
         const gates::GateInfo& gate, std::string_view phase, std::string_view what,
         std::size_t done, std::size_t) override {
         std::string activity = std::string(gate.id) + " " + std::string(phase);
+        // A log wants one line per phase, a terminal shows each step in place.
+        if (!what.empty() && !steps_) return;
         if (!what.empty()) activity += ": " + std::string(what);
         progress_.update(done, activity);
     }
@@ -173,6 +175,7 @@ class Printer final : public gates::RunnerObserver {
     std::size_t id_width_;
     bool lines_;
     bool coloured_;
+    bool steps_;
 };
 
 int exit_code_of(const RunOptions& options, const std::vector<gates::GateRecord>& records) {

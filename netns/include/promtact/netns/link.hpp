@@ -39,6 +39,7 @@ struct LinkCounters {
 struct LinkState {
     std::uint32_t index = 0;
     bool up = false;
+    bool ready = false; // carries packets: both ends are up and the kernel has noticed
     std::uint32_t group = 0;
     std::uint32_t mtu = 0;
     std::string alias{};
@@ -92,7 +93,8 @@ struct VethEnd {
 class VethPair {
   public:
     /// Errors: invalid_argument (equal names), exists, denied naming CAP_NET_ADMIN, unsupported
-    /// naming CONFIG_VETH. Nothing remains after an error.
+    /// naming CONFIG_VETH, timeout when the ends do not become ready. Nothing remains after an
+    /// error.
     static Result<VethPair> create(const VethEnd& left, const VethEnd& right);
 
     VethPair(VethPair&& other) noexcept;
@@ -113,6 +115,7 @@ class VethPair {
     VethPair(Link left, Link right) noexcept : left_(std::move(left)), right_(std::move(right)) {}
     Result<void> make(const Namespace& right_namespace);
     Result<void> configure(Link& link, const VethEnd& own, const VethEnd& other);
+    static Result<void> wait_until_ready(Link& link);
 
     Link left_;
     Link right_;
