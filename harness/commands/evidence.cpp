@@ -16,6 +16,7 @@
 #include <promtact/harness/flags.hpp>
 
 #include "git_history.hpp"
+#include "word.hpp"
 
 namespace promtact::harness {
 namespace {
@@ -123,6 +124,8 @@ int run_evidence(std::span<const std::string> arguments) {
     if (first == "render") return render_command(arguments.subspan(1));
     if (first == "check") return check_command(arguments.subspan(1));
     const bool help = first == "help" || first == "-h" || first == "-help" || first == "--help";
+    if (!help && !first.empty())
+        std::fprintf(stderr, "promtact evidence: unknown verb %s\n\n", shown(first).c_str());
     std::fputs(std::string(usage).c_str(), help ? stdout : stderr);
     return help ? 0 : 2;
 }
