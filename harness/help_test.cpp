@@ -75,7 +75,7 @@ TEST(Help, OfEveryCommandRefusesAnUnknownFlag) {
         const Finish refused = ask({"promtact", name, "--no-such-flag"});
         EXPECT_EQ(refused.exit, 2) << name;
         EXPECT_EQ(refused.out, "") << name;
-        EXPECT_THAT(refused.err, HasSubstr("unknown flag \"--no-such-flag\"")) << name;
+        EXPECT_THAT(refused.err, HasSubstr("\"--no-such-flag\"")) << name;
     }
 }
 

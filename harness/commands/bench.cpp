@@ -22,6 +22,7 @@
 #include "bench/peer.hpp"
 #include "bench/picture.hpp"
 #include "bench/report.hpp"
+#include "word.hpp"
 
 namespace promtact::harness {
 namespace {
@@ -37,6 +38,17 @@ usage:
   promtact bench compare-fio [flags]   the commit path beside fio on the same file
 
 `promtact bench storage -h` lists the flags.
+
+examples:
+  promtact bench storage -directory /var/lib/promtact -picture ladder.html
+  promtact bench compare-fio -sync fdatasync
+
+exit codes:
+  0   measured; of compare-fio: pass
+  1   failed
+  2   bad flag or verb
+  5   of compare-fio: inconclusive in every round
+  77  unsupported or denied: named
 )";
 
 constexpr std::string_view storage_footer =
@@ -371,7 +383,7 @@ int run_bench(std::span<const std::string> arguments) {
     const bool help = first == "-h" || first == "-help" || first == "--help" || first == "help";
     std::fputs(std::string(usage).c_str(), help ? stdout : stderr);
     if (help) return 0;
-    if (!first.empty()) return fail("", "unknown benchmark \"" + first + "\"", 2);
+    if (!first.empty()) return fail("", "unknown benchmark " + shown(first), 2);
     return 2;
 }
 
