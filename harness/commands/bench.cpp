@@ -9,6 +9,7 @@
 #include <promtact/base/atomic_file.hpp>
 #include <promtact/base/build_info.hpp>
 #include <promtact/base/clock.hpp>
+#include <promtact/base/durations.hpp>
 #include <promtact/base/error_text.hpp>
 #include <promtact/base/numbers.hpp>
 #include <promtact/base/progress.hpp>
