@@ -25,6 +25,8 @@
 #include <promtact/base/mount_table.hpp>
 #include <promtact/gates/gate.hpp>
 
+#include "test_paths.hpp"
+
 namespace promtact::gates::testing {
 
 namespace fs = std::filesystem;
@@ -40,7 +42,7 @@ class StorageGate : public ::testing::Test {
   protected:
     StorageGate() {
         // Beside the binary, since /tmp may be in memory.
-        std::string name = fs::path(PROMTACT_BINARY_DIR) / "promtact-gate-test-XXXXXX";
+        std::string name = promtact::test_build_path("promtact-gate-test-XXXXXX");
         EXPECT_NE(::mkdtemp(name.data()), nullptr);
         options_.directory = name;
     }
