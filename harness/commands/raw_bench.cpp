@@ -24,7 +24,7 @@ carries /; it is a partition; it is read-only; its size differs; it, a partition
 mounted or swap; it has partitions or holders, or backs a loop device; the range wraps or passes its
 end; somebody else has it open exclusively.
 
-example:
+examples:
   promtact-raw-bench -device /dev/nvme1n1 -confirm-destroy ERASE:/dev/nvme1n1 \
     -expected-size 512110190592
 

@@ -34,6 +34,10 @@ changes metadata. The file has no name while the benchmark runs, and gets one at
 An existing file is used only when it holds nothing but zeros, and is removed at the end without
 -keep; any other file is refused.
 
+examples:
+  promtact-uring-bench
+  promtact uring-bench -path /var/lib/data/promtact.dat -operations 10000
+
 exit codes:
   0  measured
   1  refused or failed: the operations are out of range, the file exists and holds data, the file
