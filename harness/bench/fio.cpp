@@ -53,10 +53,6 @@ const JsonValue* only_job(const JsonValue& root, JsonProblems& problems) {
 
 } // namespace
 
-std::string_view to_string(SyncKind kind) noexcept {
-    return kind == SyncKind::fdatasync ? "fdatasync" : "fsync";
-}
-
 std::vector<std::string>
 fio_words(const std::string& path, std::uint64_t operations, SyncKind kind) {
     return {

@@ -23,6 +23,10 @@ std::uint64_t clock_ns(clockid_t clock) {
            static_cast<std::uint64_t>(now.tv_nsec);
 }
 
+std::uint64_t rate(std::uint64_t operations, std::uint64_t elapsed_ns) {
+    return elapsed_ns == 0 ? 0 : operations * 1'000'000'000 / elapsed_ns;
+}
+
 // Where the next operation goes, and whether there is one.
 class Cursor {
   public:
@@ -98,7 +102,8 @@ Result<void> run_deep(const Job& job, UniqueFd file, const JobLimits& limits, Jo
     PROMTACT_TRY_ASSIGN(
         uring::BlockWriter writer,
         uring::BlockWriter::open(
-            std::move(file), {.mode = *write_mode(job.method), .depth = job.depth}));
+            std::move(file),
+            {.mode = *write_mode(job.method), .depth = job.depth, .ring = {.only = job.ring}}));
     Cursor cursor(job, limits);
     PROMTACT_TRY(run_queued(writer, job.depth, block, cursor, result));
     result.operations = cursor.issued();
@@ -157,9 +162,16 @@ std::string_view to_string(Method method) noexcept {
     PROMTACT_UNREACHABLE();
 }
 
+std::string_view to_string(SyncKind kind) noexcept {
+    return kind == SyncKind::fdatasync ? "fdatasync" : "fsync";
+}
+
 std::uint64_t JobResult::operations_per_second() const noexcept {
-    if (elapsed_ns == 0) return 0;
-    return operations * 1'000'000'000 / elapsed_ns;
+    return rate(operations, elapsed_ns);
+}
+
+std::uint64_t TwoStepResult::operations_per_second() const noexcept {
+    return rate(operations, elapsed_ns);
 }
 
 void JobResult::merge(const JobResult& other) {
@@ -206,6 +218,31 @@ run_job(const Job& job, const ScratchFile& file, const JobLimits& limits, const 
     if (watch == nullptr) return result;
     PROMTACT_TRY_ASSIGN(const DiskTraffic after, watch->read());
     result.traffic = after - before;
+    return result;
+}
+
+Result<TwoStepResult> run_two_steps(
+    const ScratchFile& file, std::uint64_t operations, SyncKind kind,
+    std::optional<uring::RingMode> ring) {
+    PROMTACT_TRY_ASSIGN(UniqueFd direct, file.reopen(O_RDWR | O_DIRECT));
+    PROMTACT_TRY_ASSIGN(
+        const std::unique_ptr<TwoStepPath> path,
+        TwoStepPath::open({.sync = kind, .bytes = block_bytes, .ring = ring}, std::move(direct)));
+    TwoStepResult result;
+    const std::uint64_t start = clock_ns(CLOCK_MONOTONIC);
+    std::uint64_t now = start;
+    for (std::uint64_t i = 0; i < operations; ++i) {
+        PROMTACT_TRY(path->write(i * block_bytes));
+        const std::uint64_t written = clock_ns(CLOCK_MONOTONIC);
+        PROMTACT_TRY(path->sync());
+        const std::uint64_t synced = clock_ns(CLOCK_MONOTONIC);
+        result.write.record(written - now);
+        result.sync.record(synced - written);
+        now = synced;
+    }
+    result.operations = operations;
+    result.elapsed_ns = now - start;
+    PROMTACT_TRY(path->close());
     return result;
 }
 

@@ -52,6 +52,21 @@ Section depths() {
     return section;
 }
 
+Section rings() {
+    Section section{
+        .name = "ring",
+        .title = "How the ring is set up",
+        .question = "What do deferred and cooperative task work gain, alone and at depth?"};
+    for (const uring::RingMode mode :
+         {uring::RingMode::plain, uring::RingMode::cooperative, uring::RingMode::deferred}) {
+        const std::string name = "ring_" + std::string(uring::to_string(mode));
+        section.jobs.push_back({.name = name, .ring = mode});
+        section.jobs.push_back(
+            {.name = name + "_depth_32", .method = Method::linked, .depth = 32, .ring = mode});
+    }
+    return section;
+}
+
 Section groups() {
     Section section{
         .name = "group",
@@ -96,7 +111,7 @@ run_rung(RungResult& rung, const ScratchFile& overwritten, const LadderOptions& 
 } // namespace
 
 std::vector<Section> storage_ladder() {
-    return {layouts(), methods(), depths(), groups()};
+    return {layouts(), methods(), rings(), depths(), groups()};
 }
 
 Result<std::vector<SectionResult>>

@@ -24,7 +24,7 @@ struct Section {
     std::vector<Job> jobs{};
 };
 
-/// Layouts, methods, queue depths 1..64, blocks per flush 1..64.
+/// Layouts, methods, ring modes, queue depths 1..64, blocks per flush 1..64.
 std::vector<Section> storage_ladder();
 
 struct RungResult {

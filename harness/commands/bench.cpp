@@ -37,11 +37,22 @@ usage:
   promtact bench compare-fio [flags]   the commit path beside fio on the same file
 
 `promtact bench storage -h` lists the flags.
+
+examples:
+  promtact bench storage -directory /var/lib/data -picture ladder.html
+  promtact bench compare-fio -sync fdatasync
+
+exit codes:
+  0   measured, or pass
+  1   failed
+  2   bad flag
+  5   budget_exhausted: a comparison stayed inconclusive
+  77  unsupported or denied: named
 )";
 
 constexpr std::string_view storage_footer =
-    R"(Every rung runs once per round, round after round, on a file without a name. Compare rungs within a
-section only. Nothing here decides a verdict.
+    R"(Every rung runs once per round, round after round, on a file without a name. Compare rungs
+within a section only. Nothing here decides a verdict.
 
 exit codes:
   0   measured
@@ -51,11 +62,12 @@ exit codes:
 )";
 
 constexpr std::string_view fio_footer =
-    R"(Ours and fio's io_uring engine (registered buffer and file, O_DIRECT, 4 KiB, one at a time) write the
-same blocks of the same file, in blocks of ABBA. pass: the geometric mean of the paired ratios is at
-least 0.95 for operations per second and at most 1.05 for p50. Otherwise `inconclusive` is printed and
-the round is repeated, up to -rounds; when every round's 95 % interval excludes the limits: fail.
-For context only: the reference reports 1,844 to 2,189 operations per second on a file of its host.
+    R"(Ours and fio's io_uring engine (registered buffer and file, O_DIRECT, 4 KiB, one at a time)
+write the same blocks of the same file, in blocks of ABBA. pass: the geometric mean of the paired
+ratios is at least 0.95 for operations per second and at most 1.05 for p50. Otherwise `inconclusive`
+is printed and the round is repeated, up to -rounds; when every round's 95 % interval excludes the
+limits: fail. For context only: the reference reports 1,844 to 2,189 operations per second on a file
+of its host.
 
 exit codes:
   0   pass
@@ -244,24 +256,27 @@ int storage_command(std::span<const std::string> words) {
 struct FioOptions {
     Common common{};
     std::string sync = "both";
+    std::string ring = "best";
     std::uint64_t operations = 4000;
     std::uint64_t blocks = 5;
     std::uint64_t rounds = 3;
 };
 
+std::optional<uring::RingMode> ring_mode(const std::string& name) {
+    for (const uring::RingMode mode :
+         {uring::RingMode::deferred, uring::RingMode::cooperative, uring::RingMode::plain})
+        if (uring::to_string(mode) == name) return mode;
+    return std::nullopt;
+}
+
 Result<bench::RunFigures>
-run_ours(const ScratchFile& file, std::uint64_t operations, SyncKind sync) {
-    const bench::Job job{
-        .name = "ours",
-        .method =
-            sync == SyncKind::fsync ? bench::Method::separate_fsync : bench::Method::separate};
-    const bench::JobLimits limits{
-        .operations_max = operations,
-        .duration = std::chrono::minutes(5),
-        .region_blocks = operations};
-    PROMTACT_TRY_ASSIGN(const bench::JobResult result, bench::run_job(job, file, limits, nullptr));
+run_ours(const FioOptions& options, const ScratchFile& file, SyncKind sync) {
+    PROMTACT_TRY_ASSIGN(
+        const bench::TwoStepResult result,
+        bench::run_two_steps(file, options.operations, sync, ring_mode(options.ring)));
     return bench::RunFigures{
-        .operations_per_second = result.operations_per_second(), .p50_ns = result.latency.p50()};
+        .operations_per_second = result.operations_per_second(),
+        .p50_ns = result.write.p50() + result.sync.p50()};
 }
 
 Result<bench::RunFigures>
@@ -277,7 +292,7 @@ compare(const FioOptions& options, const ScratchFile& file, SyncKind sync, std::
     plan.blocks = static_cast<std::uint32_t>(options.blocks);
     plan.rounds_max = static_cast<std::uint32_t>(options.rounds);
     plan.seed = options.common.seed_value;
-    plan.ours = [&] { return run_ours(file, options.operations, sync); };
+    plan.ours = [&] { return run_ours(options, file, sync); };
     plan.theirs = [&] { return run_peer(file, options.operations, sync); };
     plan.after_round = [&](const bench::PeerComparison& round) {
         const bool passed = round.verdict == bench::PeerVerdict::pass;
@@ -322,7 +337,7 @@ compare_all(const FioOptions& options, std::span<const std::string> words, std::
             comparison, {}, sync, version,
             {.directory = options.common.directory,
              .run = started.finish(words, options.common.seed_value),
-             .parameters = {{"operations_per_run", options.operations}}}));
+             .parameters = {{"operations_per_run", options.operations}, {"ring", options.ring}}}));
         text += records.back().id + ": " +
                 (comparison.verdict == bench::PeerVerdict::inconclusive
                      ? "budget_exhausted"
@@ -337,6 +352,9 @@ int compare_command(std::span<const std::string> words) {
     FlagSet flags("promtact bench compare-fio", "Runs the commit path and fio side by side.");
     add_common(flags, options.common);
     flags.choice("sync", options.sync, {"both", "fdatasync", "fsync"}, "what follows each write");
+    flags.choice(
+        "ring", options.ring, {"best", "deferred", "cooperative", "plain"},
+        "how our ring is set up; best: the first of these that the kernel offers");
     flags.number("operations", options.operations, 100, 1'000'000, "writes per run");
     flags.number("blocks", options.blocks, 3, 100, "blocks of ABBA per round, two pairs each");
     flags.number("rounds", options.rounds, 1, 10, "rounds at most");
@@ -365,7 +383,9 @@ int run_bench(std::span<const std::string> arguments) {
     const bool help = first == "-h" || first == "-help" || first == "--help" || first == "help";
     std::fputs(std::string(usage).c_str(), help ? stdout : stderr);
     if (help) return 0;
-    if (!first.empty()) return fail("", "unknown benchmark \"" + first + "\"", 2);
+    if (first.empty()) return 2;
+    const char* const what = first.starts_with("-") ? "unknown flag" : "unknown benchmark";
+    std::fprintf(stderr, "promtact bench: %s \"%s\"\n", what, first.c_str());
     return 2;
 }
 
