@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include <promtact/base/assert.hpp>
@@ -140,7 +141,8 @@ struct ProbeState {
     friend auto operator<=>(const ProbeState&, const ProbeState&) = default;
 };
 
-/// All sites of this program, hit or not, ordered by file and line.
+/// All sites of this program, hit or not, ordered by file and line. A header reached by two
+/// spellings of its path has a site for each; they are one here.
 inline std::vector<ProbeState> probes() {
     std::vector<ProbeState> all;
     for (const detail::ProbeSite* site = detail::first_probe_site(); site != nullptr;
@@ -152,12 +154,22 @@ inline std::vector<ProbeState> probes() {
              .line = site->line(),
              .passed = site->passed(),
              .hit = site->hit()});
-    std::sort(all.begin(), all.end(), [](const ProbeState& a, const ProbeState& b) {
-        if (a.file != b.file) return a.file < b.file;
-        if (a.line != b.line) return a.line < b.line;
-        return a.sentence < b.sentence;
+    const auto place = [](const ProbeState& s) {
+        return std::tie(s.file, s.line, s.sentence, s.kind);
+    };
+    std::sort(all.begin(), all.end(), [&place](const ProbeState& a, const ProbeState& b) {
+        return place(a) < place(b);
     });
-    return all;
+    std::vector<ProbeState> merged;
+    for (const ProbeState& state : all) {
+        if (merged.empty() || place(merged.back()) != place(state)) {
+            merged.push_back(state);
+            continue;
+        }
+        merged.back().passed = merged.back().passed || state.passed;
+        merged.back().hit = merged.back().hit || state.hit;
+    }
+    return merged;
 }
 
 /// Forgets all hits: the start of a campaign. Requires: no other thread passes a site meanwhile,
