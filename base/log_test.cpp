@@ -37,6 +37,7 @@ TEST(Log, UntrustedValuesCannotForgeALineOrAField) {
     const std::vector<LogField> fields{
         {"name", "a b=c\nlevel=error"},
         {"quote", "say \"x\\y\""},
+        {"pair", "node=3"},
         {"empty", ""},
         {"escape", "\x1b[31m"}};
 
@@ -46,6 +47,7 @@ TEST(Log, UntrustedValuesCannotForgeALineOrAField) {
     EXPECT_EQ(line.find('\x1b'), std::string::npos);
     EXPECT_NE(line.find("name=\"a b=c\\nlevel=error\""), std::string::npos);
     EXPECT_NE(line.find("quote=\"say \\\"x\\\\y\\\"\""), std::string::npos);
+    EXPECT_NE(line.find("pair=\"node=3\""), std::string::npos);
     EXPECT_NE(line.find("empty=\"\""), std::string::npos);
     EXPECT_NE(line.find("escape=\"\\x1b[31m\""), std::string::npos);
 }
