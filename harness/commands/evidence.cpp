@@ -29,8 +29,8 @@ constexpr std::string_view usage =
     R"(Turns accepted results into documents, and checks that documents and results agree.
 
 usage:
-  promtact evidence render [--root DIR]   write EVIDENCE.md, STATUS.md, the host pages and the README's block
-  promtact evidence check [--root DIR]    fail when anything disagrees; writes nothing
+  promtact evidence render [--root DIR]   write EVIDENCE.md, STATUS.md, host pages, README's block
+  promtact evidence check [--root DIR]    fail when anything disagrees; write nothing
 
 results/accepted.json names the campaigns that stand as evidence; it is changed by hand, in review.
 
