@@ -16,7 +16,6 @@
 #include <promtact/gates/host_facts.hpp>
 #include <promtact/harness/command.hpp>
 #include <promtact/harness/flags.hpp>
-#include <promtact/uring/direct_file.hpp>
 
 #include "bench/fio.hpp"
 #include "bench/ladder.hpp"
@@ -152,13 +151,6 @@ struct Started {
     }
 };
 
-// A memory filesystem takes O_DIRECT and measures nothing: refused before the first rung.
-Result<void> check_direct(const Common& common) {
-    const auto scratch = uring::open_direct_scratch(common.directory);
-    if (!scratch) return scratch.error();
-    return {};
-}
-
 // Publishes the records and prints them or the text.
 int conclude(
     const std::string& command, const Common& common, std::vector<gates::GateRecord> records,
@@ -217,8 +209,6 @@ std::optional<DiskWatch> watch_below(const Result<FileLocation>& location) {
 int run_storage(
     const StorageOptions& options, std::chrono::nanoseconds duration,
     std::span<const std::string> words) {
-    if (const auto direct = check_direct(options.common); !direct)
-        return fail("storage", describe(direct.error()), exit_of(direct.error()));
     const Started started;
     const auto location = locate(fs::path(options.common.directory));
     const std::optional<DiskWatch> watch = watch_below(location);
@@ -333,7 +323,6 @@ int exit_code(const std::vector<gates::GateRecord>& records) {
 
 Result<std::vector<gates::GateRecord>>
 compare_all(const FioOptions& options, std::span<const std::string> words, std::string& text) {
-    PROMTACT_TRY(check_direct(options.common));
     PROMTACT_TRY_ASSIGN(const std::string version, bench::fio_version());
     PROMTACT_TRY_ASSIGN(
         const ScratchFile file,
