@@ -22,7 +22,6 @@
 #include "bench/peer.hpp"
 #include "bench/picture.hpp"
 #include "bench/report.hpp"
-#include "word.hpp"
 
 namespace promtact::harness {
 namespace {
@@ -40,20 +39,20 @@ usage:
 `promtact bench storage -h` lists the flags.
 
 examples:
-  promtact bench storage -directory /var/lib/promtact -picture ladder.html
+  promtact bench storage -directory /var/lib/data -picture ladder.html
   promtact bench compare-fio -sync fdatasync
 
 exit codes:
-  0   measured; of compare-fio: pass
+  0   measured, or pass
   1   failed
-  2   bad flag or verb
-  5   of compare-fio: inconclusive in every round
+  2   bad flag
+  5   budget_exhausted: a comparison stayed inconclusive
   77  unsupported or denied: named
 )";
 
 constexpr std::string_view storage_footer =
-    R"(Every rung runs once per round, round after round, on a file without a name. Compare rungs within a
-section only. Nothing here decides a verdict.
+    R"(Every rung runs once per round, round after round, on a file without a name. Compare rungs
+within a section only. Nothing here decides a verdict.
 
 exit codes:
   0   measured
@@ -63,12 +62,12 @@ exit codes:
 )";
 
 constexpr std::string_view fio_footer =
-    R"(Ours and fio's io_uring engine (registered buffer and file, O_DIRECT, 4 KiB, one at a time) write
-the same blocks of the same file, in blocks of ABBA. pass: the geometric mean of the paired ratios
-is at least 0.95 for operations per second and at most 1.05 for p50. Otherwise `inconclusive` is
-printed and the round is repeated, up to -rounds; when every round's 95 % interval excludes the
-limits: fail. For context only: the reference reports 1,844 to 2,189 operations per second on a
-file of its host.
+    R"(Ours and fio's io_uring engine (registered buffer and file, O_DIRECT, 4 KiB, one at a time)
+write the same blocks of the same file, in blocks of ABBA. pass: the geometric mean of the paired
+ratios is at least 0.95 for operations per second and at most 1.05 for p50. Otherwise `inconclusive`
+is printed and the round is repeated, up to -rounds; when every round's 95 % interval excludes the
+limits: fail. For context only: the reference reports 1,844 to 2,189 operations per second on a file
+of its host.
 
 exit codes:
   0   pass
@@ -384,7 +383,9 @@ int run_bench(std::span<const std::string> arguments) {
     const bool help = first == "-h" || first == "-help" || first == "--help" || first == "help";
     std::fputs(std::string(usage).c_str(), help ? stdout : stderr);
     if (help) return 0;
-    if (!first.empty()) return fail("", "unknown benchmark " + shown(first), 2);
+    if (first.empty()) return 2;
+    const char* const what = first.starts_with("-") ? "unknown flag" : "unknown benchmark";
+    std::fprintf(stderr, "promtact bench: %s \"%s\"\n", what, first.c_str());
     return 2;
 }
 
