@@ -6,6 +6,7 @@
 #include <set>
 
 #include <promtact/base/clock.hpp>
+#include <promtact/base/durations.hpp>
 #include <promtact/base/error_text.hpp>
 #include <promtact/base/numbers.hpp>
 #include <promtact/gates/campaign.hpp>

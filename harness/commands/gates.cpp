@@ -57,8 +57,8 @@ exit codes:
 )";
 
 constexpr std::string_view run_footer =
-    R"(A whole campaign exits 0 when nothing failed, greys or not; with --strict greys exit 77. Named
-gates exit 77 when one of them is grey. What a named gate requires runs first.
+    R"(A whole campaign exits 0 when nothing failed, greys or not; with --strict greys exit 77.
+Named gates exit 77 when one of them is grey. What a named gate requires runs first.
 
 examples:
   promtact gates
