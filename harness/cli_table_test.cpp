@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <gmock/gmock.h>
+#include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
 #include <promtact/base/error_text.hpp>
@@ -53,7 +54,10 @@ std::vector<CliRow> rows() {
 class Fixture {
   public:
     Fixture() {
-        std::string pattern = (fs::temp_directory_path() / "promtact-cli-XXXXXX").string();
+        // On a disk, since the rows of storage commands need direct I/O; /tmp is often memory.
+        const fs::path parent =
+            fs::is_directory("/var/tmp") ? "/var/tmp" : fs::temp_directory_path();
+        std::string pattern = (parent / "promtact-cli-XXXXXX").string();
         root_ = ::mkdtemp(pattern.data());
         fs::permissions(root_, fs::perms::all);
         std::ofstream(root_ / "file").close();
@@ -124,12 +128,7 @@ void expect_parts(const std::string& text, const std::vector<std::string>& parts
         EXPECT_THAT(text, ::testing::HasSubstr(part));
 }
 
-class CliTable : public ::testing::TestWithParam<CliRow> {};
-
-TEST_P(CliTable, AnswersAsTheTableSays) {
-    const CliRow& row = GetParam();
-    ASSERT_FALSE(row.words.empty()) << row.text;
-    if (needs_root(row) && ::geteuid() != 0) GTEST_SKIP() << "needs root";
+void check(const CliRow& row) {
     const Fixture fixture;
     const std::vector<std::string> before = fixture.listing();
     Launch launch{.program = built("promtact")};
@@ -154,10 +153,21 @@ TEST_P(CliTable, AnswersAsTheTableSays) {
     EXPECT_EQ(after, before) << "something was left behind";
 }
 
+class CliTable : public ::testing::TestWithParam<CliRow> {};
+
+TEST_P(CliTable, AnswersAsTheTableSays) {
+    const CliRow& row = GetParam();
+    ASSERT_FALSE(row.words.empty()) << row.text;
+    if (needs_root(row) && ::geteuid() != 0) GTEST_SKIP() << "needs root";
+
+    check(row);
+}
+
 /// "0042_promtact_version_short"
 std::string row_name(const ::testing::TestParamInfo<CliRow>& info) {
     std::string name = std::to_string(info.param.line);
     name.insert(0, 4 - std::min<std::size_t>(4, name.size()), '0');
+    name += '_';
     for (const char c : info.param.text.substr(0, 60)) {
         const bool letter = std::isalnum(static_cast<unsigned char>(c)) != 0;
         if (letter)
@@ -169,6 +179,33 @@ std::string row_name(const ::testing::TestParamInfo<CliRow>& info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Row, CliTable, ::testing::ValuesIn(rows()), row_name);
+
+/// The control: each of these rows is false in one cell.
+TEST(CliTableControl, AFalseRowFails) {
+    const auto parsed = parse_cli_table("promtact version -short | 2 | 0. | -\n"
+                                        "promtact version -short | 0 | platform | -\n"
+                                        "promtact version -bogus | 2 | usage | *\n"
+                                        "promtact version -bogus | 2 | - | -\n");
+    ASSERT_TRUE(parsed.has_value());
+    const std::vector<CliRow>& table = *parsed;
+    ASSERT_EQ(table.size(), 4U);
+
+    EXPECT_NONFATAL_FAILURE(check(table[0]), "row.exit");
+    EXPECT_NONFATAL_FAILURE(check(table[1]), "platform");
+    EXPECT_NONFATAL_FAILURE(check(table[2]), "usage");
+    EXPECT_NONFATAL_FAILURE(check(table[3]), "unknown flag");
+}
+
+#ifdef PROMTACT_KERNEL
+TEST(CliTableControl, AFileLeftBehindFails) {
+    const auto parsed =
+        parse_cli_table("promtact uring-bench -path TMP/x -operations 1 -keep | 0 | * | -\n");
+    ASSERT_TRUE(parsed.has_value());
+    const CliRow row = parsed->front();
+
+    EXPECT_NONFATAL_FAILURE(check(row), "something was left behind");
+}
+#endif
 
 TEST(CliTableFormat, HasAtLeastFortyRefusals) {
     const std::vector<CliRow> all = rows();
