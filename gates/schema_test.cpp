@@ -12,14 +12,14 @@
 #include <promtact/gates/host_facts.hpp>
 #include <promtact/gates/record.hpp>
 
+#include "test_paths.hpp"
 #include "testing/fake_gates_internal.hpp"
 
 namespace promtact::gates {
 namespace {
 
 JsonValue schema(const std::string& name) {
-    const auto text =
-        read_text_file(PROMTACT_SOURCE_DIR "/results/schema/" + name, Bytes{1U << 20});
+    const auto text = read_text_file(test_source_path("results/schema/" + name), Bytes{1U << 20});
     EXPECT_TRUE(text) << name;
     const auto value = read_json(*text, name);
     EXPECT_TRUE(value) << name;
