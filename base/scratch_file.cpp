@@ -7,7 +7,10 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
+
+#include <linux/magic.h>
 
 #include <promtact/base/kill_point.hpp>
 #include <promtact/base/scratch_file.hpp>
@@ -26,6 +29,16 @@ Error open_error(int sys_errno, const fs::path& directory, int flags) {
             Errc::unsupported, EINVAL,
             "create a file in " + directory.string() + ": this filesystem refuses O_DIRECT"};
     return Error::from_errno(sys_errno, "create a file in " + directory.string());
+}
+
+// Filesystems that accept O_DIRECT but keep their files in memory.
+const char* memory_filesystem(int fd) {
+    struct statfs facts {};
+    if (::fstatfs(fd, &facts) != 0) return nullptr;
+    const auto type = static_cast<std::uint64_t>(facts.f_type);
+    if (type == TMPFS_MAGIC) return "tmpfs";
+    if (type == RAMFS_MAGIC) return "ramfs";
+    return nullptr;
 }
 
 // Names with our prefix exist only between create and unlink, so whatever is found was left by a
@@ -67,7 +80,13 @@ Result<ScratchFile> ScratchFile::create(const fs::path& directory, int flags) {
         directory.c_str(), O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC | flags, S_IRUSR | S_IWUSR)};
     if (file) {
         kill_point();
-        return ScratchFile{std::move(file), directory};
+        const char* const memory =
+            (flags & O_DIRECT) != 0 ? memory_filesystem(file.get()) : nullptr;
+        if (memory == nullptr) return ScratchFile{std::move(file), directory};
+        return Error{
+            Errc::unsupported, 0,
+            "filesystem does not support O_DIRECT: " + directory.string() + " (" + memory +
+                " keeps files in memory); choose a directory on a disk filesystem"};
     }
     // EOPNOTSUPP: no O_TMPFILE on this filesystem. EISDIR: a kernel that ignores the flag.
     if (errno != EOPNOTSUPP && errno != EISDIR) return open_error(errno, directory, flags);

@@ -146,10 +146,12 @@ class StorageGate : public ::testing::Test {
 };
 
 /// Skips when the host lacks what the body needs; fails on any other error.
+/// Evaluates the run once; skips, with the reason, where the host cannot answer.
 #define PROMTACT_NEEDS_REPORT(report)                                                              \
-    if (!(report) &&                                                                               \
-        ((report).error().code == Errc::unsupported || (report).error().code == Errc::denied))     \
-        GTEST_SKIP() << "needs " << describe((report).error());                                    \
-    ASSERT_TRUE(report) << describe((report).error())
+    if (const auto needed = (report); !needed && (needed.error().code == Errc::unsupported ||      \
+                                                  needed.error().code == Errc::denied)) {          \
+        GTEST_SKIP() << "needs " << describe(needed.error());                                      \
+    } else                                                                                         \
+        ASSERT_TRUE(needed) << describe(needed.error())
 
 } // namespace promtact::gates::testing

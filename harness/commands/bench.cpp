@@ -22,7 +22,6 @@
 #include "bench/peer.hpp"
 #include "bench/picture.hpp"
 #include "bench/report.hpp"
-#include "word.hpp"
 
 namespace promtact::harness {
 namespace {
@@ -40,14 +39,14 @@ usage:
 `promtact bench storage -h` lists the flags.
 
 examples:
-  promtact bench storage -directory /var/lib/promtact -picture ladder.html
+  promtact bench storage -directory /var/lib/data -picture ladder.html
   promtact bench compare-fio -sync fdatasync
 
 exit codes:
-  0   measured; of compare-fio: pass
+  0   measured, or pass
   1   failed
-  2   bad flag or verb
-  5   of compare-fio: inconclusive in every round
+  2   bad flag
+  5   budget_exhausted: a comparison stayed inconclusive
   77  unsupported or denied: named
 )";
 
@@ -384,7 +383,9 @@ int run_bench(std::span<const std::string> arguments) {
     const bool help = first == "-h" || first == "-help" || first == "--help" || first == "help";
     std::fputs(std::string(usage).c_str(), help ? stdout : stderr);
     if (help) return 0;
-    if (!first.empty()) return fail("", "unknown benchmark " + shown(first), 2);
+    if (first.empty()) return 2;
+    const char* const what = first.starts_with("-") ? "unknown flag" : "unknown benchmark";
+    std::fprintf(stderr, "promtact bench: %s \"%s\"\n", what, first.c_str());
     return 2;
 }
 

@@ -20,7 +20,7 @@ class ScratchFile {
     /// unlinked at once; a process killed between the two leaves that empty file, and the next
     /// create() in the directory removes it.
     /// Errors: not_found, denied, no_space, read-only target (system, EROFS); unsupported when the
-    /// filesystem refuses O_DIRECT.
+    /// filesystem refuses O_DIRECT, or accepts it but keeps its files in memory (tmpfs).
     static Result<ScratchFile> create(const std::filesystem::path& directory, int flags = 0);
 
     [[nodiscard]] int fd() const noexcept { return file_.get(); }
