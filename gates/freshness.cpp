@@ -9,7 +9,9 @@ namespace {
 
 std::vector<std::string> folders_of(const GateRecord& record) {
     std::vector<std::string> folders = record.qualifies;
-    if (record.kind == RecordKind::gate) folders.push_back("gates/" + record.id);
+    if (record.kind != RecordKind::gate) return folders;
+    folders.push_back("gates/" + record.id);
+    folders.push_back("gates/" + record.tier + "_support"); // shared by the bodies of a tier
     return folders;
 }
 

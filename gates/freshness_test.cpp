@@ -22,7 +22,7 @@ using testing::HasSubstr;
 TEST(Freshness, LooksAtTheQualifiedUnitsAndTheGatesFolder) {
     FakeHistory history;
     EXPECT_EQ(to_string(freshness_of(good_record(1), catalog_of_two, history)), "current");
-    EXPECT_THAT(history.asked, ElementsAre("uring", "gates/good"));
+    EXPECT_THAT(history.asked, ElementsAre("uring", "gates/good", "gates/kernel_support"));
 }
 
 TEST(Freshness, IgnoresWhatCannotChangeAnAnswer) {

@@ -11,10 +11,6 @@
 namespace promtact::gates {
 namespace {
 
-std::string with_remedy(std::string text, const Need& need) {
-    return need.remedy.empty() ? text : text + ": " + std::string(need.remedy);
-}
-
 bool has_capability(std::string_view name) {
     const std::vector<std::string> all = effective_capabilities();
     return std::find(all.begin(), all.end(), name) != all.end();
@@ -26,21 +22,19 @@ Result<void> check_need(const Need& need) {
     switch (need.kind) {
     case Need::Kind::capability:
         if (has_capability(need.name)) return {};
-        return Error{Errc::denied, 0, with_remedy("needs " + name, need)};
+        return Error{Errc::denied, 0, "needs " + name};
     case Need::Kind::root:
         if (::geteuid() == 0) return {};
-        return Error{Errc::denied, 0, with_remedy("needs the root user", need)};
+        return Error{Errc::denied, 0, "needs the root user"};
     case Need::Kind::kconfig: {
         const std::string value = kconfig_value(need.name);
         if (value != "not set" && value != "n") return {};
-        return Error{
-            Errc::unsupported, 0, with_remedy("needs " + name + ", which this kernel lacks", need)};
+        return Error{Errc::unsupported, 0, "needs " + name + ", which this kernel lacks"};
     }
     case Need::Kind::path: {
         std::error_code error;
         if (std::filesystem::exists(need.name, error)) return {};
-        return Error{
-            Errc::unsupported, 0, with_remedy("needs " + name + ", which is not there", need)};
+        return Error{Errc::unsupported, 0, "needs " + name + ", which is not there"};
     }
     }
     PROMTACT_UNREACHABLE();
@@ -48,10 +42,11 @@ Result<void> check_need(const Need& need) {
 
 } // namespace
 
-std::vector<Error> missing_needs(const GateInfo& info) {
-    std::vector<Error> missing;
+std::vector<MissingNeed> missing_needs(const GateInfo& info) {
+    std::vector<MissingNeed> missing;
     for (const Need& need : info.needs)
-        if (Result<void> met = check_need(need); !met) missing.push_back(std::move(met).error());
+        if (Result<void> met = check_need(need); !met)
+            missing.push_back({std::move(met).error(), std::string(need.remedy)});
     return missing;
 }
 

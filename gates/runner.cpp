@@ -81,8 +81,9 @@ class Run {
         const std::uint64_t begin = clock_.now_ns();
         PROMTACT_TRY(answer(entry, record));
         record.run.duration_ns = clock_.now_ns() - begin;
-        if (record.verdict != Verdict::pass && record.remedy.empty())
-            record.remedy = entry.info->remedy;
+        // The gate's own remedy is for a gate that ran; what is missing has another.
+        const bool ran = record.verdict == Verdict::fail || record.verdict == Verdict::error;
+        if (ran && record.remedy.empty()) record.remedy = entry.info->remedy;
         PROMTACT_TRY(writer_.add(record));
         verdicts_.push_back({record.id, record.verdict});
         ++done_;
@@ -199,11 +200,14 @@ class Run {
             record.remedy = "make the required gate pass first";
             return {};
         }
-        if (const std::vector<Error> missing = missing_needs(info); !missing.empty()) {
-            const bool denied = missing.front().code == Errc::denied;
+        if (const std::vector<MissingNeed> missing = missing_needs(info); !missing.empty()) {
+            const bool denied = missing.front().error.code == Errc::denied;
             std::string reason;
-            for (const Error& error : missing)
-                reason += (reason.empty() ? "" : "; ") + error.context;
+            for (const MissingNeed& one : missing) {
+                reason += (reason.empty() ? "" : "; ") + one.error.context;
+                if (record.remedy.find(one.remedy) == std::string::npos)
+                    record.remedy += (record.remedy.empty() ? "" : "; ") + one.remedy;
+            }
             end(record, denied ? Verdict::denied : Verdict::unsupported, std::move(reason));
             return {};
         }

@@ -109,6 +109,7 @@ std::string gate_line(const GateRecord& record, std::size_t id_width, bool colou
     const bool said = record.summary.empty() || record.summary == record.reason;
     if (!said) line += "  " + record.summary;
     if (record.control.has_value()) line += "  " + gates::duration_text(record.run.duration_ns);
+    line.erase(line.find_last_not_of(' ') + 1);
     line += "\n";
     if (record.verdict == Verdict::pass) return line;
     line += indented("", record.reason);

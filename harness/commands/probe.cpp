@@ -60,17 +60,21 @@ std::string setup_error(std::uint64_t entries) {
 void add_gates(probe::Report& report) {
     probe::Section section(report, "gates");
     for (const gates::GateEntry& gate : gates::catalog()) {
-        const std::vector<Error> missing = gates::missing_needs(*gate.info);
+        const std::vector<gates::MissingNeed> missing = gates::missing_needs(*gate.info);
         if (missing.empty()) {
             section.yes(gate.info->id, "all it needs is here");
             continue;
         }
         std::string why;
-        for (const Error& error : missing)
+        std::string remedy;
+        for (const gates::MissingNeed& need : missing) {
             why += fmt::format(
                 "{}{}, {}", why.empty() ? "" : "; ",
-                error.code == Errc::denied ? "denied" : "unsupported", error.context);
-        section.no(gate.info->id, why);
+                need.error.code == Errc::denied ? "denied" : "unsupported", need.error.context);
+            if (remedy.find(need.remedy) == std::string::npos)
+                remedy += (remedy.empty() ? "" : "; ") + need.remedy;
+        }
+        section.no(gate.info->id, why, remedy);
     }
 }
 

@@ -49,8 +49,8 @@ struct Freshness {
 };
 
 /// Stale when the gate's body has a newer revision, or when a file that can change the answer
-/// changed since the commit: anything under the qualified units or the gate's folder but Markdown,
-/// tests, benchmarks, fuzz targets and their data.
+/// changed since the commit: anything under the qualified units, the gate's folder or what the
+/// bodies of its tier share, but Markdown, tests, benchmarks, fuzz targets and their data.
 Freshness
 freshness_of(const GateRecord& record, std::span<const GateEntry> catalog, History& history);
 

@@ -66,8 +66,13 @@ Result<std::vector<const GateEntry*>> plan_gates(
 /// body is killed, nothing stays behind. Errors: those of CampaignWriter and the directory.
 Result<RunOutcome> run_gates(const RunnerConfig& config, RunnerObserver& observer);
 
-/// What a gate needs and this host or process lacks: unsupported or denied with the thing named;
-/// nothing when all is there. An unknown Kconfig value is not held against the host.
-std::vector<Error> missing_needs(const GateInfo& info);
+/// What a gate needs and this host or process lacks.
+struct MissingNeed {
+    Error error{};        // unsupported or denied, naming the thing
+    std::string remedy{}; // what the operator can do about it
+};
+
+/// Empty when all is there. An unknown Kconfig value is not held against the host.
+std::vector<MissingNeed> missing_needs(const GateInfo& info);
 
 } // namespace promtact::gates
