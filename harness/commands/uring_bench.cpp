@@ -28,11 +28,15 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view footer =
-    R"(Operation i writes block i of 4096 bytes through a registered buffer and file and waits for the write,
-then for its flush. The blocks are written with zeros before the clock starts, so that no operation
-changes metadata. The file has no name while the benchmark runs, and gets one at the end with -keep.
-An existing file is used only when it holds nothing but zeros, and is removed at the end without
--keep; any other file is refused.
+    R"(Operation i writes block i of 4096 bytes through a registered buffer and file and waits for
+the write, then for its flush. The blocks are written with zeros before the clock starts, so that no
+operation changes metadata. The file has no name while the benchmark runs, and gets one at the end
+with -keep. An existing file is used only when it holds nothing but zeros, and is removed at the end
+without -keep; any other file is refused.
+
+examples:
+  promtact-uring-bench
+  promtact uring-bench -path /var/lib/promtact/bench.dat -operations 10000
 
 examples:
   promtact-uring-bench

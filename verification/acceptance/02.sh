@@ -195,9 +195,7 @@ p18_bare() { verification/bare_debian.sh build; }
 # --- performance ---
 f1_fio_ratio() {
   command -v fio >/dev/null || { echo "fio is not installed"; return 77; }
-  "$promtact" bench storage --dir "$acceptance_work" --out "$acceptance_work/bench" |
-    tee "$acceptance_work/bench.txt"
-  grep -i 'ratio' "$acceptance_work/bench.txt" | tail -n 1
+  "$promtact" bench compare-fio --directory build
 }
 f2_gates_time() {
   local seconds
