@@ -8,14 +8,13 @@
 #include <promtact/gates/gate.hpp>
 
 #include "bpf_load/gate.hpp"
-#include "link_delay/gate.hpp"
-#include "netns_lifecycle/gate.hpp"
-#include "packet_fault/gate.hpp"
-
 #include "direct_io/gate.hpp"
 #include "direct_wal/gate.hpp"
 #include "durable_write_block/gate.hpp"
 #include "durable_write_file/gate.hpp"
+#include "link_delay/gate.hpp"
+#include "netns_lifecycle/gate.hpp"
+#include "packet_fault/gate.hpp"
 #include "uring_probe/gate.hpp"
 
 namespace promtact::gates {

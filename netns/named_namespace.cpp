@@ -72,11 +72,11 @@ Result<void> NamedNamespace::write_claim() {
 }
 
 Result<void> NamedNamespace::take_name() {
-    Result<UniqueFd> placeholder = create_locked(path(), placeholder_text(claim_));
-    if (!placeholder && placeholder.error().code == Errc::exists)
+    Result<UniqueFd> marker = create_locked(path(), marker_text(claim_));
+    if (!marker && marker.error().code == Errc::exists)
         return Error{
             Errc::exists, EEXIST, path().string() + " exists and is not ours; it is left alone"};
-    PROMTACT_TRY(std::move(placeholder));
+    PROMTACT_TRY(std::move(marker));
     owns_name_ = true;
     kill_point();
     const std::string source = descriptor_path(namespace_.fd());

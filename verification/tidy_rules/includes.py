@@ -91,7 +91,7 @@ def qualified_units(tree, gate):
 def _check_unit_include(tree, source, line, header, layers, pure):
     unit, allowed = layers.unit_of(source.path)
     other = header.split("/")[1]
-    gate = re.match(r"gates/([a-z0-9_]+)/gate(_test)?\.", source.path)
+    gate = re.match(r"gates/([a-z0-9_]+)/[a-z0-9_]+\.[ch]pp$", source.path)
     if gate:
         qualified = qualified_units(tree, gate.group(1))
         below = [more for name, _, more in layers.units if name in qualified]
