@@ -6,7 +6,7 @@
 
 PRESET ?= dev
 JOBS ?= $(shell nproc)
-HOST ?= $(shell uname -n | tr '[:upper:]' '[:lower:]' | tr -c 'a-z0-9\n' '-' | sed 's/^-*//; s/-*$$//')
+HOST ?=
 OUT ?= results/hosts
 CLASS ?= quick
 GATE ?=
@@ -50,7 +50,7 @@ test: build ## run every test of the build (LABEL=unit|kernel|campaign|slow, FIL
 	@$(CTEST) --test-dir build/$(PRESET)
 
 gates: release ## qualify this host and record it (CLASS=quick|full, GATE=id, HOST=name, OUT=folder)
-	@$(PROMTACT) gates run $(GATE) --class $(CLASS) --host '$(HOST)' --out '$(OUT)'
+	@$(PROMTACT) gates run $(GATE) --class $(CLASS) $(if $(HOST),--host '$(HOST)') --out '$(OUT)'
 
 bench: release ## micro-benchmarks and the storage ladder; JSON in build/bench
 	@verification/run_bench.sh
@@ -73,10 +73,10 @@ fuzz: ## run every fuzz target for FUZZ_SECONDS each (default 30)
 fmt: ## format every C++, C and BPF file in place
 	@python3 verification/tidy.py --fix format
 
-lint: ## house rules, format, headers, clang-tidy on what changed, shell, spelling
-	@python3 verification/tidy.py
+lint: ## house rules, format, headers, shell, spelling
+	@python3 verification/tidy.py --skip clang-tidy
 
-lint-full: ## the same over the whole tree
+lint-full: ## the same over the whole tree, and clang-tidy
 	@python3 verification/tidy.py --all
 
 coverage: ## line and branch coverage of the tests; report in build/coverage

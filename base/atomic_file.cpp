@@ -45,7 +45,11 @@ class TemporaryName {
     ~TemporaryName() {
         if (!path_.empty()) static_cast<void>(sys().unlink(path_.c_str()));
     }
-    void own(std::filesystem::path path) { path_ = std::move(path); }
+    void own(std::filesystem::path path) {
+        PROMTACT_ASSERT(path_.empty());
+        PROMTACT_ASSERT(!path.empty());
+        path_ = std::move(path);
+    }
     void disown() noexcept { path_.clear(); }
     [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
@@ -109,6 +113,8 @@ Result<bool> create_unnamed(const std::filesystem::path& path, NewFile& file) {
 
 /// Gives the unnamed file a name; false when the name is taken.
 Result<bool> link_to(const NewFile& file, const std::filesystem::path& name) {
+    PROMTACT_ASSERT(file.fd);
+    PROMTACT_ASSERT(file.name.path().empty());
     const std::string self = "/proc/self/fd/" + std::to_string(file.fd.get());
     if (sys().linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0)
         return true;
@@ -138,12 +144,14 @@ Result<void> fill(const NewFile& file, std::span<const std::byte> bytes, const s
 
 /// Moves the file, complete and durable, to its final name.
 Result<void> publish(NewFile& file, const std::filesystem::path& path) {
+    PROMTACT_ASSERT(file.fd);
     if (file.name.path().empty()) {
         PROMTACT_TRY_ASSIGN(const bool linked, link_to(file, path));
         if (linked) return {};
         PROMTACT_TRY(link_temporary(path, file));
         kill_point();
     }
+    PROMTACT_ASSERT(!file.name.path().empty());
     if (sys().rename(file.name.path().c_str(), path.c_str()) != 0)
         return Error::from_errno(
             errno, "rename " + file.name.path().string() + " to " + path.string());
@@ -154,6 +162,7 @@ Result<void> publish(NewFile& file, const std::filesystem::path& path) {
 } // namespace
 
 Result<void> write_all(int fd, std::span<const std::byte> bytes, std::string_view name) {
+    PROMTACT_ASSERT(fd >= 0);
     while (!bytes.empty()) {
         const ssize_t wrote = sys().write(fd, bytes.data(), bytes.size());
         if (wrote < 0 && errno == EINTR) continue;

@@ -20,8 +20,8 @@
 #include <promtact/base/read_file.hpp>
 #include <promtact/base/unique_fd.hpp>
 
-#include "fail_nth_call.hpp"
-#include "temporary_directory.hpp"
+#include "testing/fail_nth_call.hpp"
+#include "testing/temporary_directory.hpp"
 
 namespace promtact {
 namespace {

@@ -10,6 +10,8 @@
 #include <promtact/base/choice.hpp>
 #include <promtact/base/numbers.hpp>
 
+#include "test_paths.hpp"
+
 namespace promtact {
 namespace {
 
@@ -24,7 +26,7 @@ struct Vector {
 };
 
 std::vector<Vector> vectors() {
-    std::ifstream file(PROMTACT_SOURCE_DIR "/base/testdata/choice_vectors.txt");
+    std::ifstream file(test_source_path("base/testdata/choice_vectors.txt"));
     std::vector<Vector> all;
     std::string line;
     while (std::getline(file, line)) {

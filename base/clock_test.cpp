@@ -9,7 +9,9 @@
 namespace promtact {
 namespace {
 
-using namespace std::chrono_literals;
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""ns;
+using std::chrono_literals::operator""s;
 
 TEST(Clock, MonotonicNeverGoesBackAndSleepsAtLeastAsAsked) {
     MonotonicClock clock;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 
 #include <promtact/base/bytes.hpp>
 #include <promtact/base/crc32c.hpp>
@@ -38,6 +39,8 @@ constexpr Tables make_tables() noexcept {
 
 constexpr Tables tables = make_tables();
 static_assert(tables[0][1] == 0xF26B8303U);
+static_assert(tables[0][0] == 0);
+static_assert(tables[7][0] == 0);
 
 } // namespace
 
@@ -59,6 +62,7 @@ std::uint32_t crc32c_extend_table(std::uint32_t crc, std::span<const std::byte> 
 
 std::uint32_t crc32c_extend(std::uint32_t crc, std::span<const std::byte> bytes) noexcept {
     constexpr std::size_t piece_max = std::size_t{1} << 30; // crc32_iscsi counts in int
+    static_assert(piece_max <= static_cast<std::size_t>(std::numeric_limits<int>::max()));
     std::uint32_t state = ~crc;
     while (!bytes.empty()) {
         const std::size_t piece = std::min(bytes.size(), piece_max);

@@ -74,6 +74,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
             row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
         }
     }
+    PROMTACT_ASSERT(row.size() == b.size() + 1);
     return row.back();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include <promtact/base/assert.hpp>
 #include <promtact/base/histogram.hpp>
 
 namespace promtact {
@@ -12,12 +13,14 @@ namespace {
 constexpr std::uint32_t linear_buckets = 256;
 constexpr std::uint32_t parts_log2 = 7;
 constexpr std::uint32_t parts = 1U << parts_log2;
+static_assert(linear_buckets == 2 * parts); // so that the first cut power of two continues it
 
 std::size_t bucket_of(std::uint64_t value) noexcept {
     if (value < linear_buckets) return value;
     const auto exponent = static_cast<std::uint32_t>(std::bit_width(value)) - 1; // >= 8
     const std::uint32_t shift = exponent - parts_log2;
     const std::uint64_t part = (value >> shift) - parts; // 0 .. 127
+    PROMTACT_ASSERT(part < parts);
     return linear_buckets + (exponent - 8) * parts + part;
 }
 
@@ -25,6 +28,7 @@ Histogram::Bucket edges_of(std::size_t index) noexcept {
     if (index < linear_buckets) return {.low = index, .high = index, .count = 0};
     const std::size_t above = index - linear_buckets;
     const auto exponent = static_cast<std::uint32_t>(above / parts) + 8;
+    PROMTACT_ASSERT(exponent < 63);
     const std::uint64_t part = above % parts + parts;
     const std::uint32_t shift = exponent - parts_log2;
     const std::uint64_t low = part << shift;
@@ -37,10 +41,12 @@ void Histogram::record(std::uint64_t value) noexcept {
     value = std::min(value, ~std::uint64_t{0} >> 1);
     const std::size_t index = bucket_of(value);
     if (index >= counts_.size()) counts_.resize(index + 1, 0);
+    PROMTACT_ASSERT(index < counts_.size());
     ++counts_[index];
     min_ = count_ == 0 ? value : std::min(min_, value);
     max_ = std::max(max_, value);
     ++count_;
+    PROMTACT_ASSERT(min_ <= max_);
 }
 
 void Histogram::merge(const Histogram& other) noexcept {
@@ -51,6 +57,8 @@ void Histogram::merge(const Histogram& other) noexcept {
     min_ = count_ == 0 ? other.min_ : std::min(min_, other.min_);
     max_ = std::max(max_, other.max_);
     count_ += other.count_;
+    PROMTACT_ASSERT(min_ <= max_);
+    PROMTACT_ASSERT(count_ >= other.count_);
 }
 
 std::uint64_t Histogram::percentile_ppm(std::uint32_t ppm) const noexcept {

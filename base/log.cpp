@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include <promtact/base/assert.hpp>
 #include <promtact/base/atomic_file.hpp>
 #include <promtact/base/bytes.hpp>
 #include <promtact/base/clock.hpp>
@@ -100,6 +101,7 @@ std::string format_log_line(
     line += " event=";
     append_value(line, sentence);
     for (const LogField& field : fields) {
+        PROMTACT_ASSERT(!field.key.empty());
         line += ' ';
         line += field.key;
         line += '=';

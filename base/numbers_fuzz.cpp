@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <promtact/base/assert.hpp>
+#include <promtact/base/durations.hpp>
 #include <promtact/base/numbers.hpp>
 
 namespace {

@@ -8,7 +8,7 @@
 
 #include <promtact/base/probe.hpp>
 
-#include "probe_fixture.hpp"
+#include "testing/probe_fixture.hpp"
 
 namespace promtact {
 namespace {

@@ -29,6 +29,7 @@ std::size_t stderr_columns() {
 }
 
 std::string bar(std::uint64_t done, std::uint64_t total) {
+    PROMTACT_ASSERT(total > 0);
     const std::uint64_t whole = std::min(done, total);
     // Divides first when the product could overflow; a bar of twenty cells does not mind.
     const std::uint64_t filled =

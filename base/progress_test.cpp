@@ -18,33 +18,28 @@
 namespace promtact {
 namespace {
 
-using namespace std::chrono_literals;
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
 
 struct FileClose {
     void operator()(std::FILE* file) const { std::fclose(file); }
 };
 using File = std::unique_ptr<std::FILE, FileClose>;
 
-/// A stream into memory.
+/// A stream that is no terminal, and what was written to it.
 class Captured {
   public:
-    Captured() : stream_(::open_memstream(&data_, &size_)) {}
-    Captured(const Captured&) = delete;
-    Captured& operator=(const Captured&) = delete;
-    ~Captured() {
-        stream_.reset();
-        std::free(data_);
-    }
     std::FILE* stream() { return stream_.get(); }
     std::string text() {
-        std::fflush(stream_.get());
-        return std::string(data_, size_);
+        std::string all;
+        std::rewind(stream_.get());
+        for (int c = std::fgetc(stream_.get()); c != EOF; c = std::fgetc(stream_.get()))
+            all.push_back(static_cast<char>(c));
+        return all;
     }
 
   private:
-    char* data_ = nullptr;
-    std::size_t size_ = 0;
-    File stream_;
+    File stream_{std::tmpfile()};
 };
 
 /// Sets a variable of the environment until the scope ends.

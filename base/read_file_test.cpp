@@ -9,8 +9,8 @@
 #include <promtact/base/atomic_file.hpp>
 #include <promtact/base/read_file.hpp>
 
-#include "fail_nth_call.hpp"
-#include "temporary_directory.hpp"
+#include "testing/fail_nth_call.hpp"
+#include "testing/temporary_directory.hpp"
 
 namespace promtact {
 namespace {

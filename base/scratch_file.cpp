@@ -7,7 +7,10 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
+
+#include <linux/magic.h>
 
 #include <promtact/base/kill_point.hpp>
 #include <promtact/base/scratch_file.hpp>
@@ -26,6 +29,16 @@ Error open_error(int sys_errno, const fs::path& directory, int flags) {
             Errc::unsupported, EINVAL,
             "create a file in " + directory.string() + ": this filesystem refuses O_DIRECT"};
     return Error::from_errno(sys_errno, "create a file in " + directory.string());
+}
+
+// Filesystems that accept O_DIRECT but keep their files in memory.
+const char* memory_filesystem(int fd) {
+    struct statfs facts {};
+    if (::fstatfs(fd, &facts) != 0) return nullptr;
+    const auto type = static_cast<std::uint64_t>(facts.f_type);
+    if (type == TMPFS_MAGIC) return "tmpfs";
+    if (type == RAMFS_MAGIC) return "ramfs";
+    return nullptr;
 }
 
 // Names with our prefix exist only between create and unlink, so whatever is found was left by a
@@ -67,7 +80,13 @@ Result<ScratchFile> ScratchFile::create(const fs::path& directory, int flags) {
         directory.c_str(), O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC | flags, S_IRUSR | S_IWUSR)};
     if (file) {
         kill_point();
-        return ScratchFile{std::move(file), directory};
+        const char* const memory =
+            (flags & O_DIRECT) != 0 ? memory_filesystem(file.get()) : nullptr;
+        if (memory == nullptr) return ScratchFile{std::move(file), directory};
+        return Error{
+            Errc::unsupported, 0,
+            "filesystem does not support O_DIRECT: " + directory.string() + " (" + memory +
+                " keeps files in memory); choose a directory on a disk filesystem"};
     }
     // EOPNOTSUPP: no O_TMPFILE on this filesystem. EISDIR: a kernel that ignores the flag.
     if (errno != EOPNOTSUPP && errno != EISDIR) return open_error(errno, directory, flags);
@@ -90,14 +109,17 @@ Result<UniqueFd> ScratchFile::reopen(int flags) const {
 }
 
 Result<void> ScratchFile::fill_with_zeros(std::uint64_t bytes) {
+    return promtact::fill_with_zeros(file_.get(), bytes, "a file in " + directory_.string());
+}
+
+Result<void> fill_with_zeros(int fd, std::uint64_t bytes, const std::string& name) {
     constexpr std::uint64_t chunk_bytes = 1U << 20;
     PROMTACT_ASSERT(bytes % 4096 == 0); // every direct I/O alignment in use divides it
-    const auto attempt = "write zeros to a file in " + directory_.string();
+    const auto attempt = "write zeros to " + name;
     // Not posix_fallocate(3): where the filesystem cannot, it writes single bytes, which O_DIRECT
     // refuses.
-    if (::fallocate(file_.get(), 0, 0, static_cast<off_t>(bytes)) != 0 && errno != EOPNOTSUPP)
-        return Error::from_errno(
-            errno, "reserve " + std::to_string(bytes) + " bytes in " + directory_.string());
+    if (::fallocate(fd, 0, 0, static_cast<off_t>(bytes)) != 0 && errno != EOPNOTSUPP)
+        return Error::from_errno(errno, "reserve " + std::to_string(bytes) + " bytes in " + name);
     kill_point();
     const std::unique_ptr<void, decltype(&std::free)> chunk{
         std::aligned_alloc(4096, chunk_bytes), &std::free};
@@ -106,7 +128,7 @@ Result<void> ScratchFile::fill_with_zeros(std::uint64_t bytes) {
         static_cast<unsigned char*>(chunk.get()), chunk_bytes, static_cast<unsigned char>(0));
     for (std::uint64_t at = 0; at < bytes;) {
         const std::size_t length = std::min(chunk_bytes, bytes - at);
-        const ssize_t put = ::pwrite(file_.get(), chunk.get(), length, static_cast<off_t>(at));
+        const ssize_t put = ::pwrite(fd, chunk.get(), length, static_cast<off_t>(at));
         if (put < 0 && errno == EINTR) continue;
         if (put < 0) return Error::from_errno(errno, attempt);
         // A short direct write that is not block aligned cannot be continued.
@@ -114,7 +136,7 @@ Result<void> ScratchFile::fill_with_zeros(std::uint64_t bytes) {
         at += static_cast<std::uint64_t>(put);
     }
     kill_point();
-    if (::fsync(file_.get()) != 0) return Error::from_errno(errno, "sync after " + attempt);
+    if (::fsync(fd) != 0) return Error::from_errno(errno, "sync after " + attempt);
     return {};
 }
 

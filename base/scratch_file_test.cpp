@@ -120,6 +120,14 @@ TEST_F(ScratchFileTest, NamesTheDirectoryItCannotUse) {
     EXPECT_FALSE(kernel);
 }
 
+TEST_F(ScratchFileTest, DirectInMemoryIsUnsupportedByName) {
+    const auto file = ScratchFile::create("/dev/shm", O_DIRECT);
+    ASSERT_FALSE(file);
+    if (file.error().code == Errc::not_found) GTEST_SKIP() << "needs /dev/shm";
+    EXPECT_EQ(file.error().code, Errc::unsupported);
+    EXPECT_NE(file.error().context.find("/dev/shm"), std::string::npos);
+}
+
 TEST_F(ScratchFileTest, AFullTargetIsNoSpace) {
     auto file = ScratchFile::create("/dev/shm");
     if (!file) GTEST_SKIP() << "needs /dev/shm: " << file.error().context;

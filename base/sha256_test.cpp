@@ -8,8 +8,8 @@
 #include <promtact/base/bytes.hpp>
 #include <promtact/base/sha256.hpp>
 
-#include "fail_nth_call.hpp"
-#include "temporary_directory.hpp"
+#include "testing/fail_nth_call.hpp"
+#include "testing/temporary_directory.hpp"
 
 namespace promtact {
 namespace {

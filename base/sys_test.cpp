@@ -9,7 +9,7 @@
 
 #include <promtact/base/sys.hpp>
 
-#include "fail_nth_call.hpp"
+#include "testing/fail_nth_call.hpp"
 
 namespace promtact {
 namespace {

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <promtact/base/assert.hpp>
 #include <promtact/base/env.hpp>
 #include <promtact/base/terminal.hpp>
 
@@ -29,6 +30,7 @@ std::string_view code_of(Colour colour) noexcept {
 } // namespace
 
 bool is_terminal(std::FILE* stream) noexcept {
+    PROMTACT_ASSERT(stream != nullptr);
     const int fd = ::fileno(stream);
     return fd >= 0 && ::isatty(fd) == 1 && environment_value("TERM").value_or("dumb") != "dumb";
 }

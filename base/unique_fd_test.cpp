@@ -10,7 +10,7 @@
 
 #include <promtact/base/unique_fd.hpp>
 
-#include "fail_nth_call.hpp"
+#include "testing/fail_nth_call.hpp"
 
 namespace promtact {
 namespace {

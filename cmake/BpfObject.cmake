@@ -47,6 +47,9 @@ function(promtact_bpf_object name file)
     DEPENDS "${object}"
     COMMENT "Making BPF skeleton ${name}"
     VERBATIM)
+  add_custom_target(promtact_skeleton_${name} DEPENDS "${skeleton}")
+  add_dependencies(promtact_generated promtact_skeleton_${name})
+  add_dependencies(${arg_FOR} promtact_skeleton_${name})
   target_sources(${arg_FOR} PRIVATE "${skeleton}")
   target_include_directories(${arg_FOR} SYSTEM PRIVATE "${directory}")
 endfunction()

@@ -87,13 +87,14 @@ function(promtact_test_support)
   if(TARGET promtact_test_main)
     return()
   endif()
-  add_library(promtact_test_main STATIC "${PROJECT_SOURCE_DIR}/base/testing/test_main.cpp")
+  add_library(promtact_test_main STATIC "${PROJECT_SOURCE_DIR}/base/testing/test_main.cpp"
+              "${PROJECT_SOURCE_DIR}/base/testing/test_paths.cpp")
   promtact_settings(promtact_test_main)
   target_compile_features(promtact_test_main PUBLIC cxx_std_20)
   promtact_use(PUBLIC promtact_test_main GTest::gmock GTest::gtest Threads::Threads)
   target_include_directories(promtact_test_main PUBLIC "${PROJECT_SOURCE_DIR}/base/testing")
-  target_compile_definitions(promtact_test_main PUBLIC "PROMTACT_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\""
-                             "PROMTACT_BINARY_DIR=\"${PROJECT_BINARY_DIR}\"")
+  set_source_files_properties("${PROJECT_SOURCE_DIR}/base/testing/test_paths.cpp" PROPERTIES COMPILE_DEFINITIONS
+    "PROMTACT_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\";PROMTACT_BINARY_DIR=\"${PROJECT_BINARY_DIR}\"")
   # Owned by an executable, since a library's position-independent code is a different setting.
   add_executable(promtact_test_pch "${PROJECT_SOURCE_DIR}/base/testing/test_pch.cpp")
   promtact_settings(promtact_test_pch)

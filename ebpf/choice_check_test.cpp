@@ -13,6 +13,7 @@
 
 #include "choice_check.skel.h"
 #include "programs/choice_check.h"
+#include "test_paths.hpp"
 
 namespace promtact::ebpf {
 namespace {
@@ -25,7 +26,7 @@ TEST(EbpfChoice, KernelGivesTheFrozenVectors) {
     if (::geteuid() != 0) GTEST_SKIP() << "needs root (CAP_BPF, CAP_NET_ADMIN)";
     const std::unique_ptr<::choice_check, Deleter> program{::choice_check::open_and_load()};
     ASSERT_NE(program, nullptr);
-    std::ifstream file{PROMTACT_SOURCE_DIR "/base/testdata/choice_vectors.txt"};
+    std::ifstream file{promtact::test_source_path("base/testdata/choice_vectors.txt")};
     ASSERT_TRUE(file);
     int checked = 0;
     for (std::string line; std::getline(file, line);) {

@@ -11,13 +11,14 @@
 #include <promtact/base/read_file.hpp>
 #include <promtact/gates/campaign.hpp>
 
-#include "testing/fake_gates.hpp"
+#include "testing/fake_gates_internal.hpp"
 
 namespace promtact::gates {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace testing_gates;
+using fakes::fake_info;
+using fakes::Scratch;
 using testing::HasSubstr;
 
 const GateInfo good_info = fake_info("good");

@@ -103,8 +103,8 @@ result_section(const GateRecord& record, const Freshness& freshness, std::string
     text += "- Freshness: " + markdown_escaped(to_string(freshness)) + "\n\n";
     text += parameters_table(record) + "\n";
     if (!record.measurements.empty()) text += measurements_table(record.measurements) + "\n";
-    text += "Establishes: " + record.establishes +
-            "\n\nDoes not establish: " + record.does_not_establish + "\n\n";
+    text += "Establishes: " + record.establishes + "\n\n";
+    text += "Does not establish: " + record.does_not_establish + "\n\n";
     for (const std::string& note : record.notes)
         text += "Note: " + markdown_escaped(note) + "\n\n";
     return text;

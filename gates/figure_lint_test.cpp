@@ -9,7 +9,7 @@
 
 #include <promtact/gates/figure_lint.hpp>
 
-#include "testing/fake_gates.hpp"
+#include "testing/fake_gates_internal.hpp"
 
 namespace promtact::gates {
 namespace {
@@ -94,7 +94,7 @@ TEST(FigureLint, AllowsAFigureInsideAnAllowedPhraseOnly) {
 }
 
 TEST(FigureLint, WalksTheTreeButNotBuildsOrGeneratedPages) {
-    const testing_gates::Scratch scratch;
+    const fakes::Scratch scratch;
     const auto write = [&](const std::string& name, const std::string& text) {
         std::filesystem::create_directories((scratch.path() / name).parent_path());
         std::ofstream(scratch.path() / name) << text;

@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <promtact/base/numbers.hpp>
 #include <promtact/gates/host_facts.hpp>
 
 #include "host_text_internal.hpp"
@@ -99,8 +100,7 @@ KernelFacts collect_kernel() {
     facts.clocksource =
         fact_or_unknown("/sys/devices/system/clocksource/clocksource0/current_clocksource");
     const std::string hz = kconfig_value("CONFIG_HZ");
-    if (!hz.empty() && hz.find_first_not_of("0123456789") == std::string::npos)
-        facts.tick_hz = std::stoull(hz);
+    if (const Result<std::uint64_t> ticks = parse_u64(hz)) facts.tick_hz = *ticks;
     for (const std::string_view option : kconfig_options)
         facts.kconfig.push_back({std::string(option), kconfig_value(option)});
     return facts;
@@ -137,15 +137,18 @@ std::string hypervisor_name(std::string_view cpuinfo) {
     return clock == "kvm-clock" ? "kvm" : "unknown vendor";
 }
 
+// Marker files alone prove nothing: disk images are often made from container images. A process in
+// the kernel's first process namespace is in no container.
 std::string container_name() {
+    // Source: PROC_PID_INIT_INO, linux/proc_ns.h
+    constexpr std::string_view initial = "pid:[4026531836]";
     std::error_code error;
+    const fs::path space = fs::read_symlink("/proc/self/ns/pid", error);
+    if (error) return "unknown";
+    if (space == initial) return "none";
     if (fs::exists("/.dockerenv", error)) return "docker";
     if (fs::exists("/run/.containerenv", error)) return "podman";
-    const std::string init = read_fact("/proc/1/environ").value_or("");
-    const auto at = init.find("container=");
-    if (at == std::string::npos) return "none";
-    const std::string_view rest = std::string_view(init).substr(at + 10);
-    return std::string(rest.substr(0, rest.find('\0')));
+    return read_fact("/run/systemd/container").value_or("unknown kind");
 }
 
 std::vector<std::string> network_drivers() {

@@ -60,7 +60,8 @@ Result<void> check_host_name(std::string_view name) {
 }
 
 std::string default_host_name(const MachineFacts& machine) {
-    const std::string kind = machine.container != "none"    ? "container"
+    const std::string kind = machine.container != "none" && machine.container != "unknown"
+                                 ? "container"
                              : machine.hypervisor != "none" ? "vm"
                                                             : "metal";
     std::string cpu = slug_of(machine.cpu_model);

@@ -31,14 +31,17 @@ std::string fact_or_unknown(const std::filesystem::path& path) {
     return text.has_value() && !text->empty() ? std::move(*text) : "unknown";
 }
 
-std::optional<std::uint64_t> read_number(const std::filesystem::path& path) {
-    const std::optional<std::string> text = read_fact(path);
-    if (!text.has_value()) return std::nullopt;
+std::optional<std::uint64_t> parse_number(std::string_view text) {
     std::uint64_t number = 0;
-    const char* end = text->data() + text->size();
-    const auto parsed = std::from_chars(text->data(), end, number);
+    const char* end = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data(), end, number);
     if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
     return number;
+}
+
+std::optional<std::uint64_t> read_number(const std::filesystem::path& path) {
+    const std::optional<std::string> text = read_fact(path);
+    return text.has_value() ? parse_number(*text) : std::nullopt;
 }
 
 std::string chosen_word(std::string_view text) {

@@ -16,7 +16,9 @@ namespace promtact::gates {
 std::optional<std::string> read_fact(const std::filesystem::path& path);
 /// The same with "unknown" for nothing.
 std::string fact_or_unknown(const std::filesystem::path& path);
-/// A decimal number, or nothing.
+/// The text as a decimal number, or nothing.
+std::optional<std::uint64_t> parse_number(std::string_view text);
+/// The file's text as a decimal number, or nothing.
 std::optional<std::uint64_t> read_number(const std::filesystem::path& path);
 /// The word in brackets of "none [mq-deadline] kyber"; the whole text when there is none.
 std::string chosen_word(std::string_view text);

@@ -21,7 +21,7 @@
 
 #include <promtact/base/atomic_file.hpp>
 #include <promtact/base/clock.hpp>
-#include <promtact/base/numbers.hpp>
+#include <promtact/base/durations.hpp>
 #include <promtact/base/unique_fd.hpp>
 #include <promtact/gates/isolated.hpp>
 
@@ -107,7 +107,7 @@ bool read_some(int pipe, FrameReader& frames, const IsolatedRun& run, Ending& en
 // hold the pipe open, so the end of the child counts, not the end of the stream.
 Ending follow(const IsolatedRun& run, int pipe, int child, FrameReader& frames) {
     const MonotonicClock clock;
-    const auto deadline = clock.now() + run.entry->info->budget;
+    const auto deadline = clock.now() + run.budget;
     Ending ending = Ending::exited;
     bool open = true;
     while (true) {
@@ -137,7 +137,7 @@ GateOutcome broken(std::string reason) {
 
 GateOutcome judge(const IsolatedRun& run, Ending ending, int status, const FrameReader& frames) {
     if (ending == Ending::overran)
-        return broken("exceeded its budget of " + format_duration(run.entry->info->budget));
+        return broken("exceeded its budget of " + format_duration(run.budget));
     if (ending == Ending::nonsense) return broken("sent a report that is no report");
     if (WIFSIGNALED(status)) {
         const char* name = ::sigabbrev_np(WTERMSIG(status));
@@ -158,7 +158,7 @@ GateOutcome judge(const IsolatedRun& run, Ending ending, int status, const Frame
 Result<GateOutcome> run_isolated(const IsolatedRun& run) {
     PROMTACT_ASSERT(run.entry != nullptr);
     PROMTACT_ASSERT(run.options != nullptr);
-    PROMTACT_ASSERT(run.entry->info->budget.count() > 0);
+    PROMTACT_ASSERT(run.budget.count() > 0);
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) return Error::from_errno(errno, "pipe2");
     UniqueFd read_end(ends[0]);

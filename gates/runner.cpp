@@ -6,7 +6,9 @@
 #include <set>
 
 #include <promtact/base/clock.hpp>
+#include <promtact/base/durations.hpp>
 #include <promtact/base/error_text.hpp>
+#include <promtact/base/numbers.hpp>
 #include <promtact/gates/campaign.hpp>
 #include <promtact/gates/isolated.hpp>
 #include <promtact/gates/runner.hpp>
@@ -93,6 +95,11 @@ class Run {
         Verdict verdict = Verdict::error;
     };
 
+    // Of the campaign's time.
+    [[nodiscard]] std::chrono::nanoseconds left() const {
+        return config_.limit - (clock_.now() - begun_);
+    }
+
     static void end(GateRecord& record, Verdict verdict, std::string reason) {
         record.verdict = verdict;
         record.reason = std::move(reason);
@@ -118,6 +125,9 @@ class Run {
         run.entry = &entry;
         run.options = &options_;
         run.sabotaged = sabotaged;
+        // At least a moment, so that a campaign that ran out says so through its body.
+        run.budget = std::clamp<std::chrono::nanoseconds>(
+            left(), std::chrono::milliseconds{1}, entry.info->budget);
         run.on_step = [&](std::string_view what) {
             observer_.step(*entry.info, phase, what, done_, total_);
         };
@@ -197,6 +207,11 @@ class Run {
             end(record, denied ? Verdict::denied : Verdict::unsupported, std::move(reason));
             return {};
         }
+        if (left().count() <= 0) {
+            end(record, Verdict::error,
+                "the campaign's " + format_duration(config_.limit) + " ended before it began");
+            return {};
+        }
         PROMTACT_TRY_ASSIGN(GateOutcome control, isolated(entry, true));
         if (!control_failed(info, record, control.report)) return {};
         PROMTACT_TRY_ASSIGN(GateOutcome body, isolated(entry, false));
@@ -213,6 +228,7 @@ class Run {
     std::size_t done_ = 0;
     std::size_t total_ = 0;
     MonotonicClock clock_{};
+    std::chrono::nanoseconds begun_ = clock_.now();
 };
 
 // What is needed for one gate, depth first is not needed: the catalog lists requirements earlier.

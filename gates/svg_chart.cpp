@@ -100,7 +100,7 @@ axis_labels(const Axis& axis, std::uint64_t min, std::uint64_t max, std::string_
     std::string out = line_between(left, bottom, right, bottom, "#444444");
     std::uint64_t last = 0;
     for (std::uint64_t decade = 1; decade <= max && decade <= UINT64_MAX / 10; decade *= 10)
-        for (const std::uint64_t digit : {1, 2, 5}) {
+        for (const std::uint64_t digit : {1U, 2U, 5U}) {
             const std::uint64_t value = decade * digit;
             if (value < min || value > max) continue;
             const std::uint64_t x = axis.x(value);
@@ -210,7 +210,7 @@ cdf_svg(const std::vector<Curve>& curves, std::string_view title, std::string_vi
     }
     const Axis axis(min, max);
     std::string out = head(title) + axis_labels(axis, min, max, unit);
-    for (const std::uint64_t percent : {0, 25, 50, 75, 100}) {
+    for (const std::uint64_t percent : {0U, 25U, 50U, 75U, 100U}) {
         const std::uint64_t y = bottom - percent * (bottom - top) / 100;
         out += line_between(left, y, right, y, "#dddddd");
         out += text_at(left - 6, y + 4, "end", std::to_string(percent) + " %");

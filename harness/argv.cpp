@@ -57,8 +57,7 @@ class Splitter {
     }
 
     void take_word(const std::string& word) {
-        if (word.find('\0') != std::string::npos) return fail(word, "contains a NUL byte");
-        if (!valid_utf8(word)) return fail(word, "is not valid UTF-8");
+        if (const std::string_view why = unfit(word); !why.empty()) return fail(word, why);
         if (only_positionals_ || !is_flag_word(word)) {
             if (word.empty()) return fail(word, "is an empty word; remove it or give a value");
             parsed_.positionals.push_back(word);
@@ -96,8 +95,7 @@ class Splitter {
         const std::string& value = words_[next_++];
         if (value.empty())
             return fail(word.spelled, "has an empty value; leave the flag out for its default");
-        if (value.find('\0') != std::string::npos || !valid_utf8(value))
-            return take_word(value); // reports what is wrong with it
+        if (const std::string_view why = unfit(value); !why.empty()) return fail(value, why);
         if (names_a_flag(value)) {
             parsed_.problem = fmt::format(
                 "flag {0} needs a value, but the flag {1} follows; write {2}={3} if that is its "

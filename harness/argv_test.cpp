@@ -81,7 +81,9 @@ TEST(Argv, NamesWhatIsWrong) {
         {"NUL in a value word", {"-config", std::string("a\0b", 3)}, R"(contains a NUL byte)"},
         {"not UTF-8", {"-config=\xFF"}, R"(is not valid UTF-8)"},
         {"value word not UTF-8", {"-config", "\xC3"}, R"("\xc3" is not valid UTF-8)"},
-        {"escape sequence is not echoed", {"-\x1b[2J"}, R"("-\x1b[2J")"},
+        {"escape sequence", {"-\x1b[2J"}, R"("-\x1b[2J" contains a control character)"},
+        {"newline in a value", {"-config=a\nb"}, R"(contains a control character)"},
+        {"C1 control in a value", {"-config", "\xC2\x9B"}, R"(contains a control character)"},
         {"bundled short flags", {"-ck"}, R"(unknown flag "-ck")"},
     };
     for (const Row& row : rows)

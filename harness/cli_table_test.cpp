@@ -15,6 +15,7 @@
 #include <promtact/base/error_text.hpp>
 #include <promtact/base/read_file.hpp>
 
+#include "test_paths.hpp"
 #include "testing/cli_table.hpp"
 #include "testing/process.hpp"
 
@@ -31,7 +32,7 @@ constexpr bool kernel_build = false;
 #endif
 
 std::string table_path() {
-    return PROMTACT_SOURCE_DIR "/harness/testdata/cli_table.txt";
+    return promtact::test_source_path("harness/testdata/cli_table.txt");
 }
 
 /// Rows of this build. A table that cannot be read is one row that fails.

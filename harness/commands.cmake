@@ -10,12 +10,17 @@ set(links
 )
 if(PROMTACT_KERNEL)
   list(APPEND commands
+       commands/bench.cpp
        commands/evidence.cpp
        commands/gates.cpp
        commands/gates_text.cpp
        commands/probe.cpp
+       commands/raw_bench.cpp
+       commands/uring_bench.cpp
   )
   list(APPEND links
        promtact-probe
+       promtact-raw-bench
+       promtact-uring-bench
   )
 endif()

@@ -55,7 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     PROMTACT_ASSERT(mode == "quick" || mode == "full");
     PROMTACT_ASSERT(!path.empty());
     PROMTACT_ASSERT(gates.size() <= 3);
-    PROMTACT_ASSERT(promtact::harness::valid_utf8(path));
+    PROMTACT_ASSERT(promtact::harness::unfit(path).empty());
     if (!outcome.exit) {
         // A text value is some word, or what follows an equals sign in one, byte for byte.
         const bool typed = std::ranges::any_of(

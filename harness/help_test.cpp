@@ -11,6 +11,7 @@
 
 #include <promtact/base/read_file.hpp>
 
+#include "test_paths.hpp"
 #include "testing/process.hpp"
 
 namespace promtact::harness::testing {
@@ -46,7 +47,7 @@ std::vector<std::string> listed_commands() {
 
 TEST(Help, MatchesTheGoldenList) {
     const std::string path =
-        fmt::format("{}/harness/testdata/{}", PROMTACT_SOURCE_DIR, golden_name);
+        promtact::test_source_path(fmt::format("harness/testdata/{}", golden_name));
     const Result<std::string> golden = read_text_file(path, Bytes{1U << 16U});
     ASSERT_TRUE(golden.has_value()) << path;
 
@@ -75,7 +76,7 @@ TEST(Help, OfEveryCommandRefusesAnUnknownFlag) {
         const Finish refused = ask({"promtact", name, "--no-such-flag"});
         EXPECT_EQ(refused.exit, 2) << name;
         EXPECT_EQ(refused.out, "") << name;
-        EXPECT_THAT(refused.err, HasSubstr("unknown flag \"--no-such-flag\"")) << name;
+        EXPECT_THAT(refused.err, HasSubstr("\"--no-such-flag\"")) << name;
     }
 }
 

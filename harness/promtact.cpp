@@ -17,9 +17,14 @@ std::span<const Command> commands() {
     static constexpr auto table = [] {
         auto rows = std::to_array<Command>({
 #ifdef PROMTACT_KERNEL // commands that need a unit which touches the kernel
+            {"bench", "measure what durable writes cost here", "", run_bench},
             {"evidence", "render documents from accepted results, or check them", "", run_evidence},
             {"gates", "ask this host what it can be trusted with, and record it", "", run_gates},
             {"probe", "ask what this host offers to the gates", "promtact-probe", run_probe},
+            {"raw-bench", "measure durable writes to a block device, destroying its content",
+             "promtact-raw-bench", run_raw_bench},
+            {"uring-bench", "measure durable writes to a file", "promtact-uring-bench",
+             run_uring_bench},
 #endif
             {"version", "print what this binary was built from", "", run_version},
         });

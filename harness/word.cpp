@@ -46,7 +46,7 @@ bool is_control(std::string_view sequence) noexcept {
 }
 
 /// Removes one UTF-8 sequence, or one byte that begins none, from the front.
-std::string_view take_sequence(std::string_view& text) {
+std::string_view take_sequence(std::string_view& text) noexcept {
     const std::string_view sequence =
         text.substr(0, std::max<std::size_t>(sequence_length(text), 1));
     text.remove_prefix(sequence.size());
@@ -109,6 +109,14 @@ bool valid_utf8(std::string_view text) noexcept {
         text.remove_prefix(length);
     }
     return true;
+}
+
+std::string_view unfit(std::string_view word) noexcept {
+    if (word.find('\0') != std::string_view::npos) return "contains a NUL byte";
+    if (!valid_utf8(word)) return "is not valid UTF-8";
+    while (!word.empty())
+        if (is_control(take_sequence(word))) return "contains a control character";
+    return "";
 }
 
 std::string printable(std::string_view text) {

@@ -14,6 +14,10 @@ namespace promtact::harness {
 /// Shape: RFC 3629: no overlong form, no surrogate, nothing above U+10FFFF.
 bool valid_utf8(std::string_view text) noexcept;
 
+/// Why a word of the command line is refused whatever it stands for: it would garble a terminal, a
+/// log or a result that repeats it. Empty when there is nothing wrong with it.
+std::string_view unfit(std::string_view word) noexcept;
+
 /// The text, safe for a terminal: control bytes and bytes that are not UTF-8 appear as \xNN.
 std::string printable(std::string_view text);
 

@@ -129,8 +129,8 @@ Result<void> Link::set_up(bool up) {
     return socket_.request(message.get(), attempt(up ? "set up" : "set down", name_));
 }
 
-/// No link-local IPv6 address: it would come some time later, with router solicitations and group
-/// reports among the packets that are counted.
+/// No link-local IPv6 address: it would come some time later, with router solicitations among the
+/// packets that are counted.
 Result<void> Link::refuse_automatic_addresses() {
     Message message{RTM_NEWLINK, 0, link_header(index_)};
     message.nest(IFLA_AF_SPEC, [&] {

@@ -91,17 +91,13 @@ TEST_F(NetnsLink, CarriesBothFamiliesAtOnceWithoutWaitingForDiscovery) {
     EXPECT_EQ(counters->checksum_errors, 0U);
 }
 
-TEST_F(NetnsLink, CarriesNothingButWhatIsSent) {
+TEST_F(NetnsLink, GetsNoAddressesOfItsOwn) {
     Two two;
     ASSERT_TRUE(two.pair) << describe(two.pair.error());
-    expect_datagrams(two, address("192.0.2.1/30"), address("192.0.2.2/30"));
 
-    const auto state = two.pair->right().state();
     const auto inside = take_inventory(two.b, interface_parts);
 
-    ASSERT_TRUE(state && inside);
-    EXPECT_EQ(state->counters.rx_packets, 1U);
-    EXPECT_EQ(state->counters.tx_packets, 0U);
+    ASSERT_TRUE(inside);
     EXPECT_EQ(inside->text().find("fe80"), std::string::npos) << inside->text();
 }
 

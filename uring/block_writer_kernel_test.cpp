@@ -19,7 +19,7 @@
 #include <promtact/uring/block_writer.hpp>
 #include <promtact/uring/direct_file.hpp>
 
-#include "temporary_directory.hpp"
+#include <temporary_directory.hpp>
 
 namespace promtact::uring {
 namespace {

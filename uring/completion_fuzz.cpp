@@ -10,9 +10,8 @@
 #include <promtact/base/assert.hpp>
 #include <promtact/uring/completion.hpp>
 
+namespace promtact::uring {
 namespace {
-
-using namespace promtact::uring;
 
 class Reader {
   public:
@@ -69,10 +68,7 @@ void settle(Reader& input, InFlight& table, std::map<std::uint64_t, Expectation>
     model.erase(owner);
 }
 
-} // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void run(const std::uint8_t* data, std::size_t size) {
     Reader input({data, size});
     InFlight table(input.empty() ? 1U : 1U + input.next<std::uint8_t>() % 32U);
     std::map<std::uint64_t, Expectation> model;
@@ -88,5 +84,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         }
         PROMTACT_ASSERT(table.size() == model.size());
     }
+}
+
+} // namespace
+} // namespace promtact::uring
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    promtact::uring::run(data, size);
     return 0;
 }

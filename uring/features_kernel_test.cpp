@@ -13,7 +13,7 @@
 #include <promtact/uring/features.hpp>
 #include <promtact/uring/ring.hpp>
 
-#include "temporary_directory.hpp"
+#include <temporary_directory.hpp>
 
 namespace promtact::uring {
 namespace {

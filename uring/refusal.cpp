@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
 #include <cerrno>
-#include <cstdlib>
 #include <fstream>
+#include <sstream>
+#include <string_view>
 
 #include <sys/resource.h>
 
@@ -20,10 +21,15 @@ std::optional<int> read_number(const char* path) {
 
 // The thread's own status: a filter may be installed on one thread only.
 int read_seccomp_mode() {
+    constexpr std::string_view key = "Seccomp:";
     std::ifstream file("/proc/thread-self/status");
     std::string line;
     while (std::getline(file, line))
-        if (line.starts_with("Seccomp:")) return std::atoi(line.c_str() + 8);
+        if (line.starts_with(key)) {
+            std::istringstream rest(line.substr(key.size()));
+            int mode = 0;
+            if (rest >> mode) return mode;
+        }
     return 0;
 }
 

@@ -8,11 +8,7 @@
 
 #include <promtact/base/assert.hpp>
 #include <promtact/base/error_text.hpp>
-#include <promtact/uring/refusal.hpp>
 #include <promtact/uring/ring.hpp>
-
-#include "kernel_constants_internal.hpp"
-#include "kernel_ring_internal.hpp"
 
 namespace promtact::uring {
 namespace {
@@ -20,25 +16,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Nanoseconds = Ring::Nanoseconds;
 
-constexpr std::uint32_t entries_max = 32768; // IORING_MAX_ENTRIES
+constexpr std::uint32_t depth_max = 65536; // what InFlight can number
 // Bounds of "try again": a signal storm may interrupt often, a kernel without memory for requests
 // gets a few pauses that double, and an enter that makes no progress is not repeated for ever.
 constexpr std::uint32_t interrupted_max = 1000;
 constexpr std::uint32_t again_max = 8;
 constexpr std::uint32_t stalled_max = 8;
 constexpr Nanoseconds first_pause = std::chrono::microseconds{50};
-
-std::uint32_t flags_of(RingMode mode) noexcept {
-    switch (mode) {
-    case RingMode::deferred:
-        return setup_single_issuer | setup_defer_taskrun | setup_taskrun_flag;
-    case RingMode::cooperative:
-        return setup_coop_taskrun | setup_taskrun_flag;
-    case RingMode::plain:
-        return 0;
-    }
-    PROMTACT_UNREACHABLE();
-}
 
 /// The rest of a waiting time across interrupted calls.
 class Deadline {
@@ -60,18 +44,6 @@ class Deadline {
 
 } // namespace
 
-std::string_view to_string(RingMode mode) noexcept {
-    switch (mode) {
-    case RingMode::deferred:
-        return "deferred";
-    case RingMode::cooperative:
-        return "cooperative";
-    case RingMode::plain:
-        return "plain";
-    }
-    PROMTACT_UNREACHABLE();
-}
-
 Outcome Finished::outcome() const noexcept {
     return judge(
         {.user_data = 0, .kind = kind, .length = asked}, {.user_data = 0, .result = result});
@@ -84,46 +56,8 @@ Result<std::uint32_t> Finished::check() const {
 
 Ring::Ring(std::unique_ptr<RingBackend> backend, const RingOptions& options, RingSetup setup)
     : backend_(std::move(backend)), options_(options), setup_(std::move(setup)),
-      in_flight_(std::min(backend_->completion_capacity(), entries_max * 2)) {
+      in_flight_(std::min(backend_->completion_capacity(), depth_max)) {
     prepared_.reserve(backend_->submission_capacity());
-}
-
-Result<Ring> Ring::open(const RingOptions& options) {
-    if (options.entries == 0 || options.entries > entries_max)
-        return Error{
-            Errc::invalid_argument, 0,
-            "ring entries must be 1.." + std::to_string(entries_max) + ", not " +
-                std::to_string(options.entries)};
-    RingSetup setup;
-    KernelRing opened;
-    for (const RingMode mode : {RingMode::deferred, RingMode::cooperative, RingMode::plain}) {
-        if (options.only && *options.only != mode) continue;
-        setup.mode = mode;
-        setup.flags = flags_of(mode);
-        opened = open_kernel_ring(options.entries, setup.flags);
-        if (opened.backend) break;
-        setup.refused.push_back({.mode = mode, .sys_errno = opened.sys_errno});
-        // Only an unknown flag is a reason to ask for less; anything else would be refused again.
-        if (opened.sys_errno != EINVAL) break;
-    }
-    if (!opened.backend) return explain_setup_refusal(opened.sys_errno, read_surroundings());
-    setup.features = opened.features;
-    constexpr std::uint32_t needed = feat_nodrop | feat_ext_arg;
-    if ((setup.features & needed) != needed)
-        return Error{
-            Errc::unsupported, 0,
-            "this kernel's io_uring lacks IORING_FEAT_NODROP or IORING_FEAT_EXT_ARG (Linux 5.11)"};
-    if (options.register_ring) {
-        const int rc = opened.backend->register_ring();
-        setup.ring_registered = rc >= 0;
-        setup.ring_register_errno = rc < 0 ? -rc : 0;
-    }
-    return Ring{std::move(opened.backend), options, std::move(setup)};
-}
-
-Ring Ring::over(std::unique_ptr<RingBackend> backend, const RingOptions& options) {
-    PROMTACT_ASSERT(backend != nullptr);
-    return Ring{std::move(backend), options, RingSetup{}};
 }
 
 Ring& Ring::operator=(Ring&& other) noexcept {
@@ -157,28 +91,6 @@ std::uint32_t Ring::room() const noexcept {
     PROMTACT_ASSERT(staged <= backend_->submission_capacity());
     return std::min(
         backend_->submission_capacity() - staged, in_flight_.capacity() - in_flight_.size());
-}
-
-Result<void> Ring::register_buffers(std::span<const std::span<std::byte>> buffers) {
-    std::uint64_t bytes = 0;
-    for (const std::span<std::byte> buffer : buffers)
-        bytes += buffer.size();
-    const int rc = backend_->register_buffers(buffers);
-    if (rc < 0) return explain_buffer_refusal(-rc, bytes, read_surroundings());
-    return {};
-}
-
-Result<void> Ring::register_files(std::span<const int> files) {
-    const int rc = backend_->register_files(files);
-    if (rc < 0)
-        return Error::from_errno(-rc, "register " + std::to_string(files.size()) + " files");
-    return {};
-}
-
-Result<void> Ring::register_eventfd(int fd) {
-    const int rc = backend_->register_eventfd(fd);
-    if (rc < 0) return Error::from_errno(-rc, "register eventfd " + std::to_string(fd));
-    return {};
 }
 
 void Ring::break_ring(Error cause) {

@@ -24,7 +24,8 @@
 namespace promtact::uring {
 namespace {
 
-using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
 
 class KernelRingTest : public ::testing::Test {
   protected:
@@ -48,7 +49,7 @@ TEST_F(KernelRingTest, EveryModeOfferedAnswersInOrderOfItsTags) {
             EXPECT_EQ(ring->setup().ring_registered, registered);
             for (std::uint64_t tag = 0; tag < 8; ++tag)
                 ASSERT_TRUE(ring->prepare({.kind = OpKind::nop, .tag = tag}));
-            ASSERT_EQ(*ring->wait(out, 8, 5s), 8U);
+            ASSERT_EQ(*ring->wait(out, 8, seconds{5}), 8U);
             for (std::uint64_t tag = 0; tag < 8; ++tag) {
                 EXPECT_EQ(out[tag].tag, tag);
                 EXPECT_TRUE(out[tag].check());
@@ -88,14 +89,14 @@ TEST_F(KernelRingTest, WaitEndsAtItsLimit) {
     ASSERT_TRUE(ring->prepare({.kind = OpKind::read, .file = reader.get(), .data = data}));
     const auto start = std::chrono::steady_clock::now();
 
-    const auto arrived = ring->wait(out, 1, 20ms);
+    const auto arrived = ring->wait(out, 1, milliseconds{20});
 
     ASSERT_FALSE(arrived);
     EXPECT_EQ(arrived.error().code, Errc::timeout);
-    EXPECT_GE(std::chrono::steady_clock::now() - start, 20ms);
+    EXPECT_GE(std::chrono::steady_clock::now() - start, milliseconds{20});
     EXPECT_EQ(ring->in_flight(), 1U);
     ASSERT_EQ(::write(writer.get(), "promtact", 8), 8);
-    ASSERT_TRUE(ring->drain(5s)); // the buffer is ours again only now
+    ASSERT_TRUE(ring->drain(seconds{5})); // the buffer is ours again only now
     EXPECT_EQ(static_cast<char>(data[0]), 'p');
 }
 
@@ -115,7 +116,7 @@ TEST_F(KernelRingTest, SignalsDoNotEndAWaitEarly) {
     ASSERT_EQ(::setitimer(ITIMER_REAL, &every, nullptr), 0);
     ASSERT_TRUE(ring->prepare({.kind = OpKind::read, .file = reader.get(), .data = data}));
 
-    const auto arrived = ring->wait(out, 1, 60ms);
+    const auto arrived = ring->wait(out, 1, milliseconds{60});
 
     const itimerval never{};
     ASSERT_EQ(::setitimer(ITIMER_REAL, &never, nullptr), 0);
@@ -124,7 +125,7 @@ TEST_F(KernelRingTest, SignalsDoNotEndAWaitEarly) {
     EXPECT_EQ(arrived.error().code, Errc::timeout);
     EXPECT_GT(ring->system_calls(), 2U); // it was interrupted and went on
     ASSERT_EQ(::write(writer.get(), "x", 1), 1);
-    ASSERT_TRUE(ring->drain(5s));
+    ASSERT_TRUE(ring->drain(seconds{5}));
 }
 
 // A ring with a single issuer belongs to the thread that opened it: the kernel answers EEXIST.
@@ -143,7 +144,8 @@ TEST_F(KernelRingTest, AnotherThreadIsRefusedByASingleIssuerRing) {
         EXPECT_EQ(elsewhere.error().sys_errno, EEXIST);
         EXPECT_NE(elsewhere.error().context.find("single issuer"), std::string::npos);
         ASSERT_TRUE(ring->prepare({.kind = OpKind::nop, .tag = 2}));
-        ASSERT_EQ(*ring->wait(out, 1, 5s), 1U); // at home it works, without the withdrawn one
+        ASSERT_EQ(
+            *ring->wait(out, 1, seconds{5}), 1U); // at home it works, without the withdrawn one
         EXPECT_EQ(out[0].tag, 2U);
     }
 }
@@ -154,7 +156,7 @@ TEST_F(KernelRingTest, PlainRingMovesBetweenThreadsOneAtATime) {
     std::size_t arrived = 0;
     std::thread([&] {
         if (!ring->prepare({.kind = OpKind::nop, .tag = 1})) return;
-        arrived = ring->wait(out, 1, 5s).value_or(0);
+        arrived = ring->wait(out, 1, seconds{5}).value_or(0);
     }).join();
     EXPECT_EQ(arrived, 1U);
 }
@@ -206,7 +208,7 @@ TEST_F(KernelRingTest, DeferredRingWithoutTaskrunFlagPeeksNothing) {
     ASSERT_EQ(::read(event.get(), &fired, sizeof fired), static_cast<ssize_t>(sizeof fired));
 
     EXPECT_EQ(*ring.peek(out), 0U);
-    EXPECT_EQ(*ring.wait(out, 1, 5s), 1U); // a call that takes events finds it
+    EXPECT_EQ(*ring.wait(out, 1, seconds{5}), 1U); // a call that takes events finds it
 }
 
 TEST_F(KernelRingTest, MoreCompletionsThanTheQueueHoldsAreRefusedBeforeTheyOverflow) {
@@ -225,7 +227,7 @@ TEST_F(KernelRingTest, MoreCompletionsThanTheQueueHoldsAreRefusedBeforeTheyOverf
 
     ASSERT_FALSE(more);
     EXPECT_EQ(more.error().code, Errc::busy);
-    ASSERT_EQ(*ring->wait(out, prepared, 5s), prepared);
+    ASSERT_EQ(*ring->wait(out, prepared, seconds{5}), prepared);
 }
 
 TEST_F(KernelRingTest, BadRequestsAreAnsweredNotSubmitErrors) {
@@ -239,7 +241,7 @@ TEST_F(KernelRingTest, BadRequestsAreAnsweredNotSubmitErrors) {
 
     std::size_t count = 0;
     while (count < 3) {
-        const auto arrived = ring->wait(std::span(out).subspan(count), 1, 5s);
+        const auto arrived = ring->wait(std::span(out).subspan(count), 1, seconds{5});
         ASSERT_TRUE(arrived) << describe(arrived.error());
         count += *arrived;
     }
@@ -261,7 +263,7 @@ TEST_F(KernelRingTest, WithdrawnEntriesAreNeverRun) {
         ASSERT_TRUE(ring.stage({.kind = OpKind::nop}, 1));
         ring.withdraw();
         ASSERT_TRUE(ring.stage({.kind = OpKind::nop}, 2));
-        EXPECT_EQ(ring.enter(1, 5s), 1);
+        EXPECT_EQ(ring.enter(1, seconds{5}), 1);
         ASSERT_EQ(ring.reap(completions), 1U);
         EXPECT_EQ(completions[0].user_data, 2U);
     }

@@ -13,27 +13,29 @@
 namespace promtact::uring {
 namespace {
 
-using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
 using testing::fails;
 using testing::FakeKernel;
 
 class RingErrors : public ::testing::Test {
   protected:
     Ring make() {
-        return Ring::over(testing::make_fake_ring(kernel), {.entries = 8, .drain_limit = 1ms});
+        return Ring::over(
+            testing::make_fake_ring(kernel), {.entries = 8, .drain_limit = milliseconds{1}});
     }
     static Operation nop(std::uint64_t tag) { return {.kind = OpKind::nop, .tag = tag}; }
     Operation write(std::uint64_t tag) {
         return {.kind = OpKind::write, .file = 3, .data = bytes, .tag = tag};
     }
 
-    std::shared_ptr<FakeKernel> kernel = std::make_shared<FakeKernel>();
+    FakeKernel kernel{};
     std::array<std::byte, 512> bytes{};
     std::array<Finished, 8> out{};
 };
 
 TEST_F(RingErrors, SubmitErrorLeavesNothingPublishedForTheNextCall) {
-    kernel->enter_results = {-EIO};
+    kernel.enter_results = {-EIO};
     Ring ring = make();
     ASSERT_TRUE(ring.prepare(nop(1)));
 
@@ -44,12 +46,12 @@ TEST_F(RingErrors, SubmitErrorLeavesNothingPublishedForTheNextCall) {
     EXPECT_EQ(ring.in_flight(), 0U);
     ASSERT_TRUE(ring.prepare(nop(2)));
     ASSERT_TRUE(ring.submit());
-    ASSERT_EQ(kernel->seen.size(), 1U);
-    EXPECT_EQ(kernel->seen[0].operation.tag, 2U);
+    ASSERT_EQ(kernel.seen.size(), 1U);
+    EXPECT_EQ(kernel.seen[0].operation.tag, 2U);
 }
 
 TEST_F(RingErrors, PartlyConsumedSubmissionKeepsOnlyWhatTheKernelTook) {
-    kernel->enter_results = {1, -EIO};
+    kernel.enter_results = {1, -EIO};
     Ring ring = make();
     for (std::uint64_t tag = 1; tag <= 3; ++tag)
         ASSERT_TRUE(ring.prepare(nop(tag)));
@@ -57,21 +59,21 @@ TEST_F(RingErrors, PartlyConsumedSubmissionKeepsOnlyWhatTheKernelTook) {
     EXPECT_FALSE(ring.submit());
 
     EXPECT_EQ(ring.in_flight(), 1U);
-    const auto arrived = ring.wait(out, 1, 1s);
+    const auto arrived = ring.wait(out, 1, seconds{1});
     ASSERT_TRUE(arrived);
     EXPECT_EQ(*arrived, 1U);
     EXPECT_EQ(out[0].tag, 1U);
-    EXPECT_EQ(kernel->seen.size(), 1U);
+    EXPECT_EQ(kernel.seen.size(), 1U);
 }
 
 TEST_F(RingErrors, AnswersReachTheCallerBeforeTheErrorOfTheSameWait) {
-    kernel->enter_results = {1, -EIO};
+    kernel.enter_results = {1, -EIO};
     Ring ring = make();
     ASSERT_TRUE(ring.prepare(nop(1)));
     ASSERT_TRUE(ring.prepare(nop(2)));
 
-    const auto arrived = ring.wait(out, 2, 1s);
-    const auto then = ring.wait(out, 0, 1s);
+    const auto arrived = ring.wait(out, 2, seconds{1});
+    const auto then = ring.wait(out, 0, seconds{1});
 
     ASSERT_TRUE(arrived);
     EXPECT_EQ(*arrived, 1U);
@@ -83,22 +85,22 @@ TEST_F(RingErrors, AnswersReachTheCallerBeforeTheErrorOfTheSameWait) {
 TEST_F(RingErrors, WaitErrorKeepsTheOperationInFlight) {
     Ring ring = make();
     ASSERT_TRUE(ring.prepare(write(1)));
-    kernel->replies = {testing::lost()};
+    kernel.replies = {testing::lost()};
     ASSERT_TRUE(ring.submit());
-    kernel->enter_results = {-EIO};
+    kernel.enter_results = {-EIO};
 
-    EXPECT_FALSE(ring.wait(out, 1, 1s));
+    EXPECT_FALSE(ring.wait(out, 1, seconds{1}));
 
     EXPECT_EQ(ring.in_flight(), 1U); // its buffer is still the kernel's
-    EXPECT_FALSE(ring.drain(1ms));
+    EXPECT_FALSE(ring.drain(milliseconds{1}));
 }
 
 TEST_F(RingErrors, LostCompletionIsATimeoutAndStaysInFlight) {
-    kernel->replies = {testing::lost()};
+    kernel.replies = {testing::lost()};
     Ring ring = make();
     ASSERT_TRUE(ring.prepare(write(1)));
 
-    const auto arrived = ring.wait(out, 1, 1ms);
+    const auto arrived = ring.wait(out, 1, milliseconds{1});
 
     ASSERT_FALSE(arrived);
     EXPECT_EQ(arrived.error().code, Errc::timeout);
@@ -106,11 +108,11 @@ TEST_F(RingErrors, LostCompletionIsATimeoutAndStaysInFlight) {
 }
 
 TEST_F(RingErrors, UnknownUserDataBreaksTheRingInsteadOfShiftingLaterAnswers) {
-    kernel->replies = {testing::unknown()};
+    kernel.replies = {testing::unknown()};
     Ring ring = make();
     ASSERT_TRUE(ring.prepare(nop(1)));
 
-    const auto arrived = ring.wait(out, 1, 1s);
+    const auto arrived = ring.wait(out, 1, seconds{1});
     const auto later = ring.prepare(nop(2));
 
     ASSERT_FALSE(arrived);
@@ -122,11 +124,11 @@ TEST_F(RingErrors, UnknownUserDataBreaksTheRingInsteadOfShiftingLaterAnswers) {
 }
 
 TEST_F(RingErrors, DuplicateUserDataBreaksTheRingAfterDeliveringTheFirstAnswer) {
-    kernel->replies = {testing::twice()};
+    kernel.replies = {testing::twice()};
     Ring ring = make();
     ASSERT_TRUE(ring.prepare(nop(1)));
 
-    const auto arrived = ring.wait(out, 1, 1s);
+    const auto arrived = ring.wait(out, 1, seconds{1});
 
     ASSERT_TRUE(arrived);
     EXPECT_EQ(*arrived, 1U);
@@ -134,12 +136,12 @@ TEST_F(RingErrors, DuplicateUserDataBreaksTheRingAfterDeliveringTheFirstAnswer) 
 }
 
 TEST_F(RingErrors, ReorderedAnswersKeepTheirTags) {
-    kernel->replies = {testing::late(), {}};
+    kernel.replies = {testing::late(), {}};
     Ring ring = make();
     ASSERT_TRUE(ring.prepare(nop(1)));
     ASSERT_TRUE(ring.prepare(write(2)));
 
-    ASSERT_EQ(*ring.wait(out, 2, 1s), 2U);
+    ASSERT_EQ(*ring.wait(out, 2, seconds{1}), 2U);
 
     EXPECT_EQ(out[0].tag, 2U);
     EXPECT_EQ(out[0].kind, OpKind::write);
@@ -148,16 +150,16 @@ TEST_F(RingErrors, ReorderedAnswersKeepTheirTags) {
 }
 
 TEST_F(RingErrors, InterruptedEnterIsRepeated) {
-    kernel->enter_results = {-EINTR, -EINTR, -EINTR};
+    kernel.enter_results = {-EINTR, -EINTR, -EINTR};
     Ring ring = make();
     ASSERT_TRUE(ring.prepare(nop(1)));
 
-    EXPECT_TRUE(ring.wait(out, 1, 1s));
-    EXPECT_EQ(kernel->enters, 4U);
+    EXPECT_TRUE(ring.wait(out, 1, seconds{1}));
+    EXPECT_EQ(kernel.enters, 4U);
 }
 
 TEST_F(RingErrors, InterruptionForEverEndsWithAnError) {
-    kernel->enter_results.assign(100'000, -EINTR);
+    kernel.enter_results.assign(100'000, -EINTR);
     Ring ring = make();
     ASSERT_TRUE(ring.prepare(nop(1)));
 
@@ -165,11 +167,11 @@ TEST_F(RingErrors, InterruptionForEverEndsWithAnError) {
 
     ASSERT_FALSE(submitted);
     EXPECT_EQ(submitted.error().sys_errno, EINTR);
-    EXPECT_LE(kernel->enters, 1000U);
+    EXPECT_LE(kernel.enters, 1000U);
 }
 
 TEST_F(RingErrors, PersistentEagainDoesNotSpin) {
-    kernel->enter_results.assign(100'000, -EAGAIN);
+    kernel.enter_results.assign(100'000, -EAGAIN);
     Ring ring = make();
     ASSERT_TRUE(ring.prepare(nop(1)));
 
@@ -177,24 +179,24 @@ TEST_F(RingErrors, PersistentEagainDoesNotSpin) {
 
     ASSERT_FALSE(submitted);
     EXPECT_EQ(submitted.error().code, Errc::busy);
-    EXPECT_LE(kernel->enters, 8U);
+    EXPECT_LE(kernel.enters, 8U);
     EXPECT_EQ(ring.in_flight(), 0U);
 }
 
 TEST_F(RingErrors, PassingEagainIsOvercome) {
-    kernel->enter_results = {-EAGAIN, -EAGAIN};
+    kernel.enter_results = {-EAGAIN, -EAGAIN};
     Ring ring = make();
     ASSERT_TRUE(ring.prepare(nop(1)));
 
-    EXPECT_TRUE(ring.wait(out, 1, 1s));
+    EXPECT_TRUE(ring.wait(out, 1, seconds{1}));
 }
 
 TEST_F(RingErrors, KernelThatTakesNothingEndsWithBusy) {
-    kernel->enter_results.assign(1000, -EBUSY);
+    kernel.enter_results.assign(1000, -EBUSY);
     Ring ring = make();
     ASSERT_TRUE(ring.prepare(nop(1)));
 
-    const auto arrived = ring.wait(out, 1, 1s);
+    const auto arrived = ring.wait(out, 1, seconds{1});
 
     ASSERT_FALSE(arrived);
     EXPECT_EQ(arrived.error().code, Errc::busy);
@@ -204,10 +206,10 @@ TEST_F(RingErrors, KernelThatTakesNothingEndsWithBusy) {
 TEST_F(RingErrors, CompletionQueueOverflowIsAnError) {
     Ring ring = make();
     ASSERT_TRUE(ring.prepare(nop(1)));
-    kernel->overflowed = 1;
-    kernel->replies = {testing::lost()};
+    kernel.overflowed = 1;
+    kernel.replies = {testing::lost()};
 
-    const auto arrived = ring.wait(out, 1, 1s);
+    const auto arrived = ring.wait(out, 1, seconds{1});
 
     ASSERT_FALSE(arrived);
     EXPECT_NE(arrived.error().context.find("1 completions overflowed"), std::string::npos);
@@ -215,20 +217,20 @@ TEST_F(RingErrors, CompletionQueueOverflowIsAnError) {
 }
 
 TEST_F(RingErrors, OverflowReportedByEnterIsAnError) {
-    kernel->enter_results = {-EBADR};
+    kernel.enter_results = {-EBADR};
     Ring ring = make();
     ASSERT_TRUE(ring.prepare(nop(1)));
 
-    EXPECT_FALSE(ring.wait(out, 1, 1s));
+    EXPECT_FALSE(ring.wait(out, 1, seconds{1}));
     EXPECT_EQ(ring.prepare(nop(2)).error().code, Errc::poisoned);
 }
 
 TEST_F(RingErrors, DroppedSubmissionIsAnError) {
     Ring ring = make();
     ASSERT_TRUE(ring.prepare(nop(1)));
-    kernel->dropped = 2;
+    kernel.dropped = 2;
 
-    const auto arrived = ring.wait(out, 1, 1s);
+    const auto arrived = ring.wait(out, 1, seconds{1});
 
     ASSERT_TRUE(arrived); // what was answered was answered
     const auto later = ring.peek(out);
@@ -237,12 +239,12 @@ TEST_F(RingErrors, DroppedSubmissionIsAnError) {
 }
 
 TEST_F(RingErrors, SignAndLengthArriveUntouchedForTheCallerToCheck) {
-    kernel->replies = {fails(ENOSPC), testing::moves(100), fails(ECANCELED)};
+    kernel.replies = {fails(ENOSPC), testing::moves(100), fails(ECANCELED)};
     Ring ring = make();
     for (std::uint64_t tag = 0; tag < 3; ++tag)
         ASSERT_TRUE(ring.prepare(write(tag)));
 
-    ASSERT_EQ(*ring.wait(out, 3, 1s), 3U);
+    ASSERT_EQ(*ring.wait(out, 3, seconds{1}), 3U);
 
     EXPECT_EQ(out[0].check().error().code, Errc::no_space);
     EXPECT_EQ(out[1].check().error().code, Errc::short_write);
@@ -250,8 +252,8 @@ TEST_F(RingErrors, SignAndLengthArriveUntouchedForTheCallerToCheck) {
 }
 
 TEST_F(RingErrors, InFlightIsBoundedByTheCompletionQueue) {
-    kernel->submission_capacity = 8;
-    kernel->completion_capacity = 4;
+    kernel.submission_capacity = 8;
+    kernel.completion_capacity = 4;
     Ring ring = make();
     for (std::uint64_t tag = 0; tag < 4; ++tag)
         ASSERT_TRUE(ring.prepare(nop(tag)));
@@ -266,24 +268,24 @@ TEST_F(RingErrors, InFlightIsBoundedByTheCompletionQueue) {
 TEST_F(RingErrors, DestructorTakesTheAnswersTheKernelStillOwes) {
     std::uint64_t enters_before = 0;
     {
-        kernel->replies = {testing::late()};
+        kernel.replies = {testing::late()};
         Ring ring = make();
         ASSERT_TRUE(ring.prepare(write(1)));
         ASSERT_TRUE(ring.submit());
-        enters_before = kernel->enters;
+        enters_before = kernel.enters;
         EXPECT_EQ(ring.in_flight(), 1U);
     }
-    EXPECT_GT(kernel->enters, enters_before);
+    EXPECT_GT(kernel.enters, enters_before);
 }
 
 TEST_F(RingErrors, DrainNamesWhatWasNeverAnswered) {
-    kernel->replies = {testing::lost(), {}};
+    kernel.replies = {testing::lost(), {}};
     Ring ring = make();
     ASSERT_TRUE(ring.prepare(write(1)));
     ASSERT_TRUE(ring.prepare(write(2)));
     ASSERT_TRUE(ring.submit());
 
-    const auto drained = ring.drain(1ms);
+    const auto drained = ring.drain(milliseconds{1});
 
     ASSERT_FALSE(drained);
     EXPECT_EQ(drained.error().code, Errc::timeout);
@@ -292,7 +294,7 @@ TEST_F(RingErrors, DrainNamesWhatWasNeverAnswered) {
 
 TEST_F(RingErrors, AnyScriptOfRepliesAnswersEachOperationAtMostOnce) {
     for (std::uint32_t script = 0; script < 7U * 7U * 7U; ++script) {
-        kernel = std::make_shared<FakeKernel>();
+        kernel = FakeKernel{};
         const testing::Reply choices[] = {
             {},
             fails(EIO),
@@ -302,13 +304,13 @@ TEST_F(RingErrors, AnyScriptOfRepliesAnswersEachOperationAtMostOnce) {
             testing::unknown(),
             testing::late()};
         for (const std::uint32_t pick : {script % 7, script / 7 % 7, script / 49})
-            kernel->replies.push_back(choices[pick]);
+            kernel.replies.push_back(choices[pick]);
         Ring ring = make();
         for (std::uint64_t tag = 0; tag < 3; ++tag)
             ASSERT_TRUE(ring.prepare(write(tag)));
         std::array<int, 3> answered{};
         for (int round = 0; round < 6 && ring.in_flight() > 0; ++round) {
-            const auto arrived = ring.wait(out, 1, 1ms);
+            const auto arrived = ring.wait(out, 1, milliseconds{1});
             if (!arrived) continue;
             for (std::size_t i = 0; i < *arrived; ++i)
                 ++answered[out[i].tag];

@@ -15,11 +15,8 @@
 #include <promtact/uring/block_writer.hpp>
 #include <promtact/uring/ring.hpp>
 
+namespace promtact::uring {
 namespace {
-
-using namespace promtact;
-using namespace promtact::uring;
-using namespace std::chrono_literals;
 
 void nop_round_trip(benchmark::State& state) {
     const auto mode = static_cast<RingMode>(state.range(0));
@@ -28,7 +25,8 @@ void nop_round_trip(benchmark::State& state) {
     state.SetLabel(std::string(to_string(mode)));
     std::array<Finished, 8> out;
     for ([[maybe_unused]] auto iteration : state) {
-        const bool fine = ring->prepare({.kind = OpKind::nop}) && ring->wait(out, 1, 1s);
+        const bool fine =
+            ring->prepare({.kind = OpKind::nop}) && ring->wait(out, 1, std::chrono::seconds{1});
         if (!fine) return state.SkipWithError("round trip failed");
     }
 }
@@ -56,3 +54,4 @@ void durable_4k(benchmark::State& state) {
 BENCHMARK(durable_4k)->DenseRange(0, 4)->UseRealTime();
 
 } // namespace
+} // namespace promtact::uring

@@ -23,8 +23,6 @@
 namespace promtact::wal {
 namespace {
 
-using namespace std::chrono_literals;
-
 constexpr std::uint32_t batch_max = 1024;
 constexpr std::uint32_t depth_max = 32; // of the writes of one batch
 constexpr std::uint32_t zero_bytes = 1U << 20;
@@ -63,7 +61,7 @@ take_lock(int fd, const std::filesystem::path& path, std::chrono::milliseconds p
             return Error{
                 Errc::busy, EWOULDBLOCK,
                 "log " + path.string() + " is open in another process or another DirectLog"};
-        std::this_thread::sleep_for(5ms);
+        std::this_thread::sleep_for(std::chrono::milliseconds{5});
     }
     return {};
 }

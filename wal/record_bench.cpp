@@ -6,9 +6,8 @@
 
 #include <promtact/wal/block.hpp>
 
+namespace promtact::wal {
 namespace {
-
-using namespace promtact::wal;
 
 void encode_record(benchmark::State& state) {
     RecordBytes bytes{};
@@ -45,3 +44,4 @@ void decode_whole_block(benchmark::State& state) {
 BENCHMARK(decode_whole_block);
 
 } // namespace
+} // namespace promtact::wal

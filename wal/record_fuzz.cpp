@@ -12,10 +12,8 @@
 #include <promtact/base/crc32c.hpp>
 #include <promtact/wal/record.hpp>
 
+namespace promtact::wal {
 namespace {
-
-using namespace promtact;
-using namespace promtact::wal;
 
 void check(std::span<const std::byte> bytes) {
     const auto strict = decode(bytes, DecodeMode::strict);
@@ -29,10 +27,7 @@ void check(std::span<const std::byte> bytes) {
     PROMTACT_ASSERT(std::memcmp(bytes.data(), again.data(), again.size()) == 0);
 }
 
-} // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void run(const std::uint8_t* data, std::size_t size) {
     const std::span<const std::byte> bytes = std::as_bytes(std::span(data, size));
     check(bytes);
     // The same with a valid checksum, which mutation would hardly ever find.
@@ -41,5 +36,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::span<std::byte> all = sealed;
     store_le<std::uint32_t>(all, RecordLayout::checksum, crc32c(all.first(RecordLayout::checksum)));
     check(sealed);
+}
+
+} // namespace
+} // namespace promtact::wal
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    promtact::wal::run(data, size);
     return 0;
 }

@@ -2,7 +2,7 @@
 // Copyright the Promtact authors
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <charconv>
 
 #include <malloc.h>
 
@@ -52,9 +52,11 @@ constexpr const char* example_hex = "48595057414c3033"
 
 RecordBytes from_hex(const char* hex) {
     RecordBytes bytes{};
-    for (std::size_t i = 0; i < bytes.size(); ++i)
-        bytes[i] = static_cast<std::byte>(
-            std::stoul(std::string(hex + 2 * i, hex + 2 * i + 2), nullptr, 16));
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        std::uint8_t value = 0;
+        static_cast<void>(std::from_chars(hex + 2 * i, hex + 2 * i + 2, value, 16));
+        bytes[i] = std::byte{value};
+    }
     return bytes;
 }
 

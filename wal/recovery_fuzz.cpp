@@ -11,10 +11,9 @@
 #include <promtact/base/assert.hpp>
 #include <promtact/wal/recovery.hpp>
 
+namespace promtact::wal {
 namespace {
 
-using namespace promtact;
-using namespace promtact::wal;
 using Block = std::array<std::byte, block_bytes>;
 
 constexpr std::size_t blocks_max = 24;
@@ -29,11 +28,8 @@ Block make_block(std::size_t number, std::uint8_t choice) {
     return block;
 }
 
-} // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    if (size == 0) return 0;
+void run(const std::uint8_t* data, std::size_t size) {
+    if (size == 0) return;
     const std::uint32_t window = 1U + data[0] % 8U;
     const std::span<const std::uint8_t> choices(data + 1, std::min(size - 1, blocks_max));
     RecoveryScan scan(DecodeMode::strict, window);
@@ -58,10 +54,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             hole_at = number;
         }
     }
-    if (refused) return 0;
+    if (refused) return;
     const Recovery recovery = scan.finish();
     PROMTACT_ASSERT(recovery.records == believed);
     PROMTACT_ASSERT(recovery.valid_bytes == believed * block_bytes);
     PROMTACT_ASSERT((recovery.tail == Tail::clean) == !hole);
+}
+
+} // namespace
+} // namespace promtact::wal
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    promtact::wal::run(data, size);
     return 0;
 }

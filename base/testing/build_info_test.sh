@@ -2,22 +2,26 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the Promtact authors
 #
-# What cmake/PromtactBuildInfo.cmake writes: the commit of our checkout and no other, dirty for everything but
-# results/, and nothing rewritten when nothing changed.
+# What cmake/PromtactBuildInfo.cmake writes: the commit of our checkout and no other, dirty for
+# everything but results/, and nothing rewritten when nothing changed.
 set -eu
 command -v git > /dev/null || { echo "needs git" >&2; exit 77; }
 script=$PWD/cmake/PromtactBuildInfo.cmake
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null
-export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@example.org GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@example.org
+export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@example.org
+export GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@example.org
 
 write() { # source directory
-  cmake "-DSOURCE_DIR=$1" "-DOUTPUT=$work/values.hpp" -DVERSION=1.2.3 "-DCOMPILER=g++ 12.2.0" '-DFLAGS= -O1 "-g" ' \
-    -DBUILD_TYPE=Dev -DPRESET=dev -P "$script"
+  cmake "-DSOURCE_DIR=$1" "-DOUTPUT=$work/values.hpp" -DVERSION=1.2.3 \
+    "-DCOMPILER=g++ 12.2.0" '-DFLAGS= -O1 "-g" ' -DBUILD_TYPE=Dev -DPRESET=dev -P "$script"
 }
 expect() { # what, line
-  grep -qxF "$2" "$work/values.hpp" || { echo "$1: no line '$2' in" >&2; cat "$work/values.hpp" >&2; exit 1; }
+  grep -qxF "$2" "$work/values.hpp" && return 0
+  echo "$1: no line '$2' in" >&2
+  cat "$work/values.hpp" >&2
+  exit 1
 }
 
 mkdir "$work/tree"
@@ -38,7 +42,10 @@ expect "clean checkout" '#define PROMTACT_BUILD_DIRTY false'
 
 touch -d 2001-01-01 "$work/values.hpp"
 write "$work/tree"
-[ "$(date -r "$work/values.hpp" +%Y)" = 2001 ] || { echo "rewritten without a change" >&2; exit 1; }
+if [ "$(date -r "$work/values.hpp" +%Y)" != 2001 ]; then
+  echo "rewritten without a change" >&2
+  exit 1
+fi
 
 echo result > "$work/tree/results/a.json"
 write "$work/tree"

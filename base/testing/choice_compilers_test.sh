@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the Promtact authors
 #
-# choice.h is one file for three worlds: C11, C++20 and BPF. Each compiler here builds it without a warning and gives
-# the frozen values; the BPF object needs no outside symbol (a 128-bit multiply would become a library call).
+# choice.h is one file for three worlds: C11, C++20 and BPF. Each compiler here builds it without a
+# warning and gives the frozen values; the BPF object needs no outside symbol (a 128-bit multiply
+# would become a library call).
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -14,7 +15,11 @@ check() { # compiler, standard, further flags
   command -v "$1" > /dev/null || return 0
   # shellcheck disable=SC2086 # flags are words
   "$1" $3 "-std=$2" $flags base/testdata/choice_check.c -o "$work/check"
-  "$work/check" "$vectors" > "$work/out" || { cat "$work/out" >&2; echo "$1 $2 disagrees" >&2; exit 1; }
+  if ! "$work/check" "$vectors" > "$work/out"; then
+    cat "$work/out" >&2
+    echo "$1 $2 disagrees" >&2
+    exit 1
+  fi
   ran=$((ran + 1))
 }
 check gcc c11 ""

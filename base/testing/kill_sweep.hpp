@@ -5,10 +5,12 @@
 // after a chosen time, so that a test can look at what is left.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <thread>
+#include <vector>
 
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -42,7 +44,28 @@ ChildEnd run_killed_at(std::uint64_t n, Body&& body) {
     return wait_for(child);
 }
 
-/// The same, killed from outside after a time.
+/// Which of an undisturbed run's kill points to kill at: all when they are few; of a loop's many
+/// alike ones a spread. Set-up and tear-down do the unlike things: the first and the last quarter
+/// of the sweep go point by point.
+inline std::vector<std::uint64_t> kill_points_to_sweep(std::uint64_t points) {
+    constexpr std::uint64_t swept_max = 32;
+    const std::uint64_t swept = std::min(points, swept_max);
+    const std::uint64_t quarter = swept / 4;
+    std::vector<std::uint64_t> sweep;
+    for (std::uint64_t i = 0; i < swept; ++i) {
+        if (i < quarter) {
+            sweep.push_back(i + 1);
+        } else if (i >= swept - quarter) {
+            sweep.push_back(points - (swept - 1 - i));
+        } else {
+            const std::uint64_t between = points - 2 * quarter;
+            sweep.push_back(quarter + 1 + (i - quarter) * between / (swept - 2 * quarter));
+        }
+    }
+    return sweep;
+}
+
+/// The same as run_killed_at, killed from outside after a time.
 template <class Body>
 ChildEnd run_killed_after(std::chrono::microseconds time, Body&& body) {
     const pid_t child = ::fork();

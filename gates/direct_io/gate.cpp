@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
-#include "gate.hpp"
+#include "direct_io/gate.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@
 #include <promtact/uring/block_writer.hpp>
 #include <promtact/uring/direct_file.hpp>
 
-#include "../storage_support/direct_target_internal.hpp"
+#include "storage_support/direct_target_internal.hpp"
 
 namespace promtact::gates {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
-#include "gate.hpp"
+#include "direct_wal/gate.hpp"
 
 #include <optional>
 #include <vector>
@@ -13,8 +13,8 @@
 #include <promtact/uring/direct_file.hpp>
 #include <promtact/wal/direct_log.hpp>
 
-#include "../storage_support/direct_target_internal.hpp"
-#include "../storage_support/guarded_path_internal.hpp"
+#include "storage_support/direct_target_internal.hpp"
+#include "storage_support/guarded_path_internal.hpp"
 
 namespace promtact::gates {
 namespace {
@@ -22,7 +22,7 @@ namespace {
 using wal::DirectLog;
 using wal::Record;
 
-constexpr std::string_view qualified[] = {"wal", "wal_uring"};
+constexpr std::string_view qualified[] = {"wal", "wal_uring", "uring"};
 constexpr std::string_view required[] = {"direct_io"};
 constexpr std::uint32_t batch = 16;
 

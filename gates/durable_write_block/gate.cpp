@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
-#include "gate.hpp"
+#include "durable_write_block/gate.hpp"
+
+#include <optional>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -8,8 +11,8 @@
 #include <promtact/base/destroy_guard.hpp>
 #include <promtact/base/loop_device.hpp>
 
-#include "../storage_support/direct_target_internal.hpp"
-#include "../storage_support/durable_write_internal.hpp"
+#include "storage_support/direct_target_internal.hpp"
+#include "storage_support/durable_write_internal.hpp"
 
 namespace promtact::gates {
 namespace {
@@ -29,7 +32,13 @@ Result<UniqueFd> open_reader(const std::string& path, DeviceNumber number) {
     return file;
 }
 
-Result<GateReport> run_on_named_device(const GateContext& context) {
+// The target, and the loop device below it when we made one.
+struct Place {
+    DurableTarget target{};
+    std::optional<LoopDevice> loop{};
+};
+
+Result<Place> named_device(const GateContext& context) {
     const GateOptions& options = context.options();
     context.step("check every refusal and claim the device");
     PROMTACT_TRY_ASSIGN(
@@ -39,40 +48,32 @@ Result<GateReport> run_on_named_device(const GateContext& context) {
                                     .expected_size = options.expected_size,
                                     .start_block = first_block,
                                     .blocks = durable_plan(context).operations()}));
-    DurableTarget target;
+    Place place;
     context.step("open a reader");
-    PROMTACT_TRY_ASSIGN(target.reader, open_reader(claimed.path, claimed.facts.number));
-    target.writer = std::move(claimed.file);
-    target.first_byte = claimed.first_byte;
-    target.device = std::move(claimed.facts);
-    target.kind = "block device";
-    target.filesystem = "none";
-    return run_durable_writes(context, std::move(target));
+    PROMTACT_TRY_ASSIGN(place.target.reader, open_reader(claimed.path, claimed.facts.number));
+    place.target.writer = std::move(claimed.file);
+    place.target.first_byte = claimed.first_byte;
+    place.target.device = std::move(claimed.facts);
+    place.target.kind = "block device";
+    return place;
 }
 
-Result<GateReport> run_on_loop_device(const GateContext& context) {
+Result<Place> loop_device(const GateContext& context) {
     const std::uint64_t blocks = first_block + durable_plan(context).operations();
     context.step("create a loop device");
     PROMTACT_TRY_ASSIGN(
         LoopDevice loop,
         LoopDevice::create(
             {.directory = target_directory(context), .size_bytes = blocks * uring::block_bytes}));
-    DurableTarget target;
+    Place place;
     context.step("open a writer and a reader");
-    PROMTACT_TRY_ASSIGN(target.writer, loop.open(O_RDWR | O_DIRECT | O_EXCL));
-    PROMTACT_TRY_ASSIGN(target.device, find_block_device(loop.name()));
-    PROMTACT_TRY_ASSIGN(target.reader, open_reader(loop.path(), target.device.number));
-    target.first_byte = first_block * uring::block_bytes;
-    target.kind = "loop device";
-    target.filesystem = "none";
-    PROMTACT_TRY_ASSIGN(GateReport report, run_durable_writes(context, std::move(target)));
-    report.parameters.push_back({"loop_direct_io", loop.direct_io()});
-    report.notes.push_back(
-        "the device is a loop device made for this run: it shows that the block path is correct, "
-        "not how a real disk behaves; name one with --device");
-    context.step("remove the loop device");
-    PROMTACT_TRY(loop.remove());
-    return report;
+    PROMTACT_TRY_ASSIGN(place.target.writer, loop.open(O_RDWR | O_DIRECT | O_EXCL));
+    PROMTACT_TRY_ASSIGN(place.target.device, find_block_device(loop.name()));
+    PROMTACT_TRY_ASSIGN(place.target.reader, open_reader(loop.path(), place.target.device.number));
+    place.target.first_byte = first_block * uring::block_bytes;
+    place.target.kind = "loop device";
+    place.loop.emplace(std::move(loop));
+    return place;
 }
 
 } // namespace
@@ -99,8 +100,23 @@ const GateInfo durable_write_block_info{
               "--confirm-destroy ERASE:D --expected-size BYTES"};
 
 Result<GateReport> run_durable_write_block(const GateContext& context) {
-    return context.options().device.empty() ? run_on_loop_device(context)
-                                            : run_on_named_device(context);
+    PROMTACT_TRY_ASSIGN(
+        Place place,
+        context.options().device.empty() ? loop_device(context) : named_device(context));
+    place.target.filesystem = "none";
+    // The sabotage: no flush, everything else alike.
+    const auto mode =
+        context.sabotaged() ? uring::WriteMode::write_only : uring::WriteMode::separate;
+    PROMTACT_TRY_ASSIGN(
+        GateReport report, run_durable_writes(context, std::move(place.target), mode));
+    if (!place.loop) return report;
+    report.parameters.push_back({"loop_direct_io", place.loop->direct_io()});
+    report.notes.push_back(
+        "the device is a loop device made for this run: it shows that the block path is correct, "
+        "not how a real disk behaves; name one with --device");
+    context.step("remove the loop device");
+    PROMTACT_TRY(place.loop->remove());
+    return report;
 }
 
 } // namespace promtact::gates

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
-#include "gate.hpp"
+#include "durable_write_file/gate.hpp"
 
 #include <fcntl.h>
 
-#include "../storage_support/direct_target_internal.hpp"
-#include "../storage_support/durable_write_internal.hpp"
+#include "storage_support/direct_target_internal.hpp"
+#include "storage_support/durable_write_internal.hpp"
 
 namespace promtact::gates {
 namespace {
@@ -51,7 +51,10 @@ Result<GateReport> run_durable_write_file(const GateContext& context) {
     target.device = std::move(location.device);
     target.kind = "file";
     target.filesystem = location.mount.filesystem;
-    PROMTACT_TRY_ASSIGN(GateReport report, run_durable_writes(context, std::move(target)));
+    // The sabotage: no flush, everything else alike.
+    const auto mode =
+        context.sabotaged() ? uring::WriteMode::write_only : uring::WriteMode::separate;
+    PROMTACT_TRY_ASSIGN(GateReport report, run_durable_writes(context, std::move(target), mode));
     report.parameters.push_back({"mount_options", location.mount.options});
     return report;
 }

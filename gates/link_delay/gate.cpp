@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::array<std::chrono::milliseconds, 2> delays{5ms, 25ms};
-constexpr std::chrono::milliseconds probe_timeout{500};
+constexpr std::chrono::milliseconds probe_timeout{2000};
 
 constexpr std::array<std::string_view, 1> qualified{"netns"};
 constexpr std::array<std::string_view, 1> required{"netns_lifecycle"};

@@ -9,9 +9,8 @@
 #include <unistd.h>
 
 #include <promtact/base/choice.h>
-#include <promtact/uring/direct_file.hpp>
 
-#include "direct_target_internal.hpp"
+#include "storage_support/direct_target_internal.hpp"
 
 namespace promtact::gates {
 namespace {
@@ -41,17 +40,7 @@ std::filesystem::path target_directory(const GateContext& context) {
 }
 
 Result<ScratchFile> direct_scratch(const GateContext& context) {
-    const std::filesystem::path directory = target_directory(context);
-    PROMTACT_TRY_ASSIGN(ScratchFile file, ScratchFile::create(directory, O_DIRECT));
-    const std::string filesystem = uring::filesystem_name(file.fd());
-    // These accept O_DIRECT but have no device to be direct with.
-    for (const char* memory : {"tmpfs", "ramfs"})
-        if (filesystem == memory)
-            return Error{
-                Errc::unsupported, 0,
-                "filesystem does not support O_DIRECT: " + directory.string() + " (" + filesystem +
-                    " keeps files in memory); choose a directory on a disk filesystem"};
-    return file;
+    return ScratchFile::create(target_directory(context), O_DIRECT);
 }
 
 void fill_pattern(std::span<std::byte> block, std::uint64_t seed, std::uint64_t number) noexcept {

@@ -9,9 +9,9 @@
 
 #include <promtact/uring/block_writer.hpp>
 
-#include "direct_target_internal.hpp"
-#include "durable_write_internal.hpp"
-#include "flush_evidence_internal.hpp"
+#include "storage_support/direct_target_internal.hpp"
+#include "storage_support/durable_write_internal.hpp"
+#include "storage_support/flush_evidence_internal.hpp"
 
 namespace promtact::gates {
 namespace {
@@ -177,8 +177,8 @@ DurablePlan durable_plan(const GateContext& context) noexcept {
     return {.segments = 10, .operations_per_segment = context.quick() ? 40U : 1000U};
 }
 
-Result<GateReport> run_durable_writes(const GateContext& context, DurableTarget target) {
-    const WriteMode mode = context.sabotaged() ? WriteMode::write_only : WriteMode::separate;
+Result<GateReport>
+run_durable_writes(const GateContext& context, DurableTarget target, WriteMode mode) {
     const DurablePlan plan = durable_plan(context);
     PROMTACT_TRY_ASSIGN(const DiskWatch watch, DiskWatch::below(target.device));
     context.step("open a ring with registered buffer and file");

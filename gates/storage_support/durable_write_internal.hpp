@@ -13,6 +13,7 @@
 #include <promtact/base/result.hpp>
 #include <promtact/base/unique_fd.hpp>
 #include <promtact/gates/gate.hpp>
+#include <promtact/uring/block_writer.hpp>
 
 namespace promtact::gates {
 
@@ -35,9 +36,10 @@ struct DurablePlan {
 };
 DurablePlan durable_plan(const GateContext& context) noexcept;
 
-/// When the context is sabotaged the flush of every operation is left out; everything else is the
-/// same. Errors: of the ring and the device; unsupported when flushes cannot be seen or told apart
-/// from those of others.
-Result<GateReport> run_durable_writes(const GateContext& context, DurableTarget target);
+/// Writes by the given mode and asks for the evidence of a flush per write, whatever the mode.
+/// Errors: of the ring and the device; unsupported when flushes cannot be seen or told apart from
+/// those of others.
+Result<GateReport>
+run_durable_writes(const GateContext& context, DurableTarget target, uring::WriteMode mode);
 
 } // namespace promtact::gates

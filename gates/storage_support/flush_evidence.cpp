@@ -5,7 +5,7 @@
 
 #include <promtact/base/assert.hpp>
 
-#include "flush_evidence_internal.hpp"
+#include "storage_support/flush_evidence_internal.hpp"
 
 namespace promtact::gates {
 namespace {

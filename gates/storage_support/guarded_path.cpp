@@ -11,7 +11,7 @@
 
 #include <promtact/base/kill_point.hpp>
 
-#include "guarded_path_internal.hpp"
+#include "storage_support/guarded_path_internal.hpp"
 
 namespace promtact::gates {
 namespace {

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "guarded_path_internal.hpp"
+#include "storage_support/guarded_path_internal.hpp"
 
 namespace promtact::gates {
 namespace {

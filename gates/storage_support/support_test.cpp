@@ -7,8 +7,9 @@
 
 #include <gtest/gtest.h>
 
-#include "direct_target_internal.hpp"
-#include "flush_evidence_internal.hpp"
+#include "storage_support/direct_target_internal.hpp"
+#include "storage_support/flush_evidence_internal.hpp"
+#include "test_paths.hpp"
 
 namespace promtact::gates {
 namespace {
@@ -74,7 +75,7 @@ TEST(DirectTarget, PatternsOfDifferentBlocksAndSeedsDiffer) {
 }
 
 TEST(DirectTarget, FindsTheOneFlippedBit) {
-    auto file = ScratchFile::create(PROMTACT_BINARY_DIR, O_DIRECT);
+    auto file = ScratchFile::create(promtact::test_build_path(""), O_DIRECT);
     if (!file) GTEST_SKIP() << "needs O_DIRECT: " << file.error().context;
     ASSERT_TRUE(file->fill_with_zeros(1 << 20));
     auto buffer = uring::AlignedBuffer::allocate(1, 4096);
@@ -96,7 +97,7 @@ TEST(DirectTarget, FindsTheOneFlippedBit) {
 }
 
 TEST(DirectTarget, ATargetThatEndsEarlyIsAnError) {
-    auto file = ScratchFile::create(PROMTACT_BINARY_DIR, O_DIRECT);
+    auto file = ScratchFile::create(promtact::test_build_path(""), O_DIRECT);
     if (!file) GTEST_SKIP() << "needs O_DIRECT: " << file.error().context;
     ASSERT_TRUE(file->fill_with_zeros(4096));
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
-#include "gate.hpp"
+#include "uring_probe/gate.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <optional>
 
 #include <fcntl.h>
@@ -12,7 +14,7 @@
 #include <promtact/uring/features.hpp>
 #include <promtact/uring/ring.hpp>
 
-#include "../storage_support/direct_target_internal.hpp"
+#include "storage_support/direct_target_internal.hpp"
 
 namespace promtact::gates {
 namespace {
@@ -138,6 +140,18 @@ void record_features(const uring::FeatureReport& found, GateReport& report) {
          Scalar{found.last_opcode}});
 }
 
+// No ring at all: the kernel lacks it, or somebody forbids it.
+Error refusal(const uring::FeatureReport& found) {
+    const Errc code = errc_from_errno(found.sys_errno);
+    const bool absent = code == Errc::unsupported;
+    const bool forbidden = code == Errc::denied || found.sys_errno == ENOMEM;
+    return Error{
+        absent      ? Errc::unsupported
+        : forbidden ? Errc::denied
+                    : code,
+        found.sys_errno, found.reason};
+}
+
 } // namespace
 
 const GateInfo uring_probe_info{
@@ -161,11 +175,7 @@ const GateInfo uring_probe_info{
 Result<GateReport> run_uring_probe(const GateContext& context) {
     context.step("attempt every feature");
     const uring::FeatureReport found = uring::probe_features(target_directory(context));
-    if (found.io_uring != uring::Support::yes)
-        return Error{
-            errc_from_errno(found.sys_errno) == Errc::unsupported ? Errc::unsupported
-                                                                  : Errc::denied,
-            found.sys_errno, found.reason};
+    if (found.io_uring != uring::Support::yes) return refusal(found);
     GateReport report{.verdict = Verdict::pass};
     record_features(found, report);
     context.step("create a nameless file");

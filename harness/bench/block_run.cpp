@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
+#include "bench/block_run.hpp"
+
 #include <algorithm>
 #include <array>
 #include <chrono>
 
+#include <promtact/base/numbers.hpp>
 #include <promtact/uring/block_writer.hpp>
-
-#include "bench/block_run.hpp"
 
 namespace promtact::harness::bench {
 namespace {
@@ -68,35 +69,21 @@ std::string figures_line(const BlockRunResult& result) {
            " max=" + exact_duration(result.latency.max());
 }
 
-std::string figures_json(const BlockRunResult& result) {
-    const auto member = [](const char* name, std::uint64_t value) {
-        return std::string("\"") + name + "\":" + std::to_string(value);
-    };
-    return member("operations", result.operations) + "," +
-           member("block_bytes", uring::block_bytes) + "," + member("total_ns", result.total_ns) +
-           "," + member("operations_per_second", result.operations_per_second()) + "," +
-           member("p50_ns", result.latency.p50()) + "," + member("p99_ns", result.latency.p99()) +
-           "," + member("p999_ns", result.latency.p999()) + "," +
-           member("max_ns", result.latency.max());
+void write_figures(gates::JsonWriter& json, const BlockRunResult& result) {
+    json.field("operations", result.operations);
+    json.field("block_bytes", std::uint64_t{uring::block_bytes});
+    json.field("total_ns", result.total_ns);
+    json.field("operations_per_second", result.operations_per_second());
+    json.field("p50_ns", result.latency.p50());
+    json.field("p99_ns", result.latency.p99());
+    json.field("p999_ns", result.latency.p999());
+    json.field("max_ns", result.latency.max());
 }
 
-std::string json_text(std::string_view text) {
-    static constexpr char digits[] = "0123456789abcdef";
-    std::string out = "\"";
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (c == '"' || c == '\\') {
-            out += '\\';
-            out += c;
-        } else if (byte < 0x20) {
-            out += "\\u00";
-            out += digits[byte >> 4];
-            out += digits[byte & 15];
-        } else {
-            out += c;
-        }
-    }
-    return out + "\"";
+Result<std::uint64_t> parse_operations(std::string_view text) {
+    const bool negative = text.starts_with('-');
+    PROMTACT_TRY_ASSIGN(const std::uint64_t count, parse_u64(negative ? text.substr(1) : text));
+    return negative ? 0 : count;
 }
 
 } // namespace promtact::harness::bench

@@ -13,6 +13,7 @@
 #include <promtact/base/histogram.hpp>
 #include <promtact/base/result.hpp>
 #include <promtact/base/unique_fd.hpp>
+#include <promtact/gates/json_writer.hpp>
 
 namespace promtact::harness::bench {
 
@@ -41,10 +42,11 @@ std::string exact_duration(std::uint64_t nanoseconds);
 
 /// "operations=.. block=4096 total=.. ops_per_sec=.. p50=.. p99=.. max=.."
 std::string figures_line(const BlockRunResult& result);
-/// The same as members of a JSON object, in ns, without braces.
-std::string figures_json(const BlockRunResult& result);
+/// The same as members of the open object, in ns.
+void write_figures(gates::JsonWriter& json, const BlockRunResult& result);
 
-/// Text as a JSON string, with quotes.
-std::string json_text(std::string_view text);
+/// A count as the reference's flags take it: any whole number, a negative one as 0. Whether it is
+/// in range is asked later, in the order of the other refusals. Errors: invalid_argument (usage).
+Result<std::uint64_t> parse_operations(std::string_view text);
 
 } // namespace promtact::harness::bench

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
+#include "bench/commit_path.hpp"
+
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -10,8 +12,6 @@
 
 #include <promtact/uring/aligned_buffer.hpp>
 #include <promtact/uring/ring.hpp>
-
-#include "bench/commit_path.hpp"
 
 namespace promtact::harness::bench {
 namespace {
@@ -37,8 +37,7 @@ class SyscallPath final : public CommitPath {
         iovec part{.iov_base = buffer_.all().data(), .iov_len = buffer_.all().size()};
         const int flags = method_ == Method::pwrite_dsync ? RWF_DSYNC : 0;
         ++system_calls_;
-        const ssize_t put =
-            ::pwritev2(file_.get(), &part, 1, static_cast<off_t>(offset), flags);
+        const ssize_t put = ::pwritev2(file_.get(), &part, 1, static_cast<off_t>(offset), flags);
         if (put < 0) return Error::from_errno(errno, "pwritev2");
         if (static_cast<std::size_t>(put) != part.iov_len)
             return Error{Errc::short_write, 0, "pwritev2"};
@@ -88,20 +87,41 @@ class WriterPath final : public CommitPath {
     BlockWriter writer_;
 };
 
-// WRITE_FIXED, then FSYNC of everything: what the reference does, which the writer does not offer
-// since syncing the metadata too buys nothing on blocks that exist.
-class FsyncPath final : public CommitPath {
+// The block writer, asked to flush in a step of its own.
+class WriterSteps final : public TwoStepPath {
   public:
-    FsyncPath(UniqueFd file, AlignedBuffer buffer, Ring ring)
+    WriterSteps(std::uint32_t bytes, BlockWriter writer)
+        : data_(bytes, fill), writer_(std::move(writer)) {}
+
+    Result<void> write(std::uint64_t offset) override {
+        return writer_.durable_write(offset, data_);
+    }
+    Result<void> sync() override { return writer_.flush(); }
+    Result<void> close() override { return writer_.close(); }
+    [[nodiscard]] std::uint64_t system_calls() const noexcept override {
+        return writer_.stats().system_calls;
+    }
+
+  private:
+    std::vector<std::byte> data_;
+    BlockWriter writer_;
+};
+
+// WRITE_FIXED, then FSYNC of everything.
+class FsyncSteps final : public TwoStepPath {
+  public:
+    FsyncSteps(UniqueFd file, AlignedBuffer buffer, Ring ring)
         : file_(std::move(file)), buffer_(std::move(buffer)), ring_(std::move(ring)) {}
 
-    Result<void> commit(std::uint64_t offset) override {
-        PROMTACT_TRY(one(
+    Result<void> write(std::uint64_t offset) override {
+        return one(
             {.kind = uring::OpKind::write_fixed,
              .registered_file = true,
              .file = 0,
              .offset = offset,
-             .data = buffer_.all()}));
+             .data = buffer_.all()});
+    }
+    Result<void> sync() override {
         return one({.kind = uring::OpKind::sync_all, .registered_file = true, .file = 0});
     }
     Result<void> close() override {
@@ -116,8 +136,7 @@ class FsyncPath final : public CommitPath {
     Result<void> one(const uring::Operation& operation) {
         PROMTACT_TRY(ring_.prepare(operation));
         std::array<Finished, 1> answer{};
-        PROMTACT_TRY_ASSIGN(
-            const std::size_t got, ring_.wait(answer, 1, std::chrono::seconds(30)));
+        PROMTACT_TRY_ASSIGN(const std::size_t got, ring_.wait(answer, 1, std::chrono::seconds(30)));
         PROMTACT_ASSERT(got == 1);
         PROMTACT_TRY(answer[0].check());
         return {};
@@ -128,15 +147,33 @@ class FsyncPath final : public CommitPath {
     Ring ring_;
 };
 
-Result<std::unique_ptr<CommitPath>> open_fsync(const Job& job, UniqueFd file) {
-    PROMTACT_TRY_ASSIGN(AlignedBuffer buffer, AlignedBuffer::allocate(1, operation_bytes(job)));
-    PROMTACT_TRY_ASSIGN(Ring ring, Ring::open({.entries = 8}));
+// Both steps as one operation.
+class StepsPath final : public CommitPath {
+  public:
+    explicit StepsPath(std::unique_ptr<TwoStepPath> steps) : steps_(std::move(steps)) {}
+    Result<void> commit(std::uint64_t offset) override {
+        PROMTACT_TRY(steps_->write(offset));
+        return steps_->sync();
+    }
+    Result<void> close() override { return steps_->close(); }
+    [[nodiscard]] std::uint64_t system_calls() const noexcept override {
+        return steps_->system_calls();
+    }
+
+  private:
+    std::unique_ptr<TwoStepPath> steps_;
+};
+
+Result<std::unique_ptr<TwoStepPath>>
+open_fsync_steps(const TwoStepPath::Options& options, UniqueFd file) {
+    PROMTACT_TRY_ASSIGN(AlignedBuffer buffer, AlignedBuffer::allocate(1, options.bytes));
+    PROMTACT_TRY_ASSIGN(Ring ring, Ring::open({.entries = 8, .only = options.ring}));
     const std::array buffers{buffer.all()};
     PROMTACT_TRY(ring.register_buffers(buffers));
     const std::array files{file.get()};
     PROMTACT_TRY(ring.register_files(files));
-    return std::unique_ptr<CommitPath>(
-        std::make_unique<FsyncPath>(std::move(file), std::move(buffer), std::move(ring)));
+    return std::unique_ptr<TwoStepPath>(
+        std::make_unique<FsyncSteps>(std::move(file), std::move(buffer), std::move(ring)));
 }
 
 Result<std::unique_ptr<CommitPath>> open_writer(const Job& job, UniqueFd file) {
@@ -145,8 +182,8 @@ Result<std::unique_ptr<CommitPath>> open_writer(const Job& job, UniqueFd file) {
         BlockWriter::open(
             std::move(file), {.mode = *write_mode(job.method),
                               .depth = job.one_write ? 1 : job.blocks_per_flush,
-                              .write_bytes_max = job.one_write ? operation_bytes(job)
-                                                               : block_bytes}));
+                              .write_bytes_max = job.one_write ? operation_bytes(job) : block_bytes,
+                              .ring = {.only = job.ring}}));
     return std::unique_ptr<CommitPath>(std::make_unique<WriterPath>(job, std::move(writer)));
 }
 
@@ -174,12 +211,31 @@ std::optional<uring::WriteMode> write_mode(Method method) noexcept {
 }
 
 Result<std::unique_ptr<CommitPath>> CommitPath::open(const Job& job, UniqueFd file) {
-    if (job.method == Method::separate_fsync) return open_fsync(job, std::move(file));
+    if (job.method == Method::separate_fsync) {
+        PROMTACT_TRY_ASSIGN(
+            std::unique_ptr<TwoStepPath> steps,
+            TwoStepPath::open(
+                {.sync = SyncKind::fsync, .bytes = operation_bytes(job), .ring = job.ring},
+                std::move(file)));
+        return std::unique_ptr<CommitPath>(std::make_unique<StepsPath>(std::move(steps)));
+    }
     if (write_mode(job.method)) return open_writer(job, std::move(file));
     PROMTACT_TRY_ASSIGN(AlignedBuffer buffer, AlignedBuffer::allocate(1, operation_bytes(job)));
     std::fill(buffer.all().begin(), buffer.all().end(), fill);
     return std::unique_ptr<CommitPath>(
         std::make_unique<SyscallPath>(job.method, std::move(file), std::move(buffer)));
+}
+
+Result<std::unique_ptr<TwoStepPath>> TwoStepPath::open(const Options& options, UniqueFd file) {
+    if (options.sync == SyncKind::fsync) return open_fsync_steps(options, std::move(file));
+    PROMTACT_TRY_ASSIGN(
+        BlockWriter writer, BlockWriter::open(
+                                std::move(file), {.mode = uring::WriteMode::write_only,
+                                                  .depth = 1,
+                                                  .write_bytes_max = options.bytes,
+                                                  .ring = {.only = options.ring}}));
+    return std::unique_ptr<TwoStepPath>(
+        std::make_unique<WriterSteps>(options.bytes, std::move(writer)));
 }
 
 } // namespace promtact::harness::bench

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
+#include "bench/fio.hpp"
+
 #include <fcntl.h>
 
 #include <promtact/base/json_reader.hpp>
 
-#include "bench/fio.hpp"
 #include "bench/process.hpp"
 
 namespace promtact::harness::bench {
@@ -51,10 +52,6 @@ const JsonValue* only_job(const JsonValue& root, JsonProblems& problems) {
 }
 
 } // namespace
-
-std::string_view to_string(SyncKind kind) noexcept {
-    return kind == SyncKind::fdatasync ? "fdatasync" : "fsync";
-}
 
 std::vector<std::string>
 fio_words(const std::string& path, std::uint64_t operations, SyncKind kind) {

@@ -12,11 +12,9 @@
 #include <promtact/base/result.hpp>
 #include <promtact/base/scratch_file.hpp>
 
-namespace promtact::harness::bench {
+#include "bench/job.hpp"
 
-/// Which sync follows each write.
-enum class SyncKind : std::uint8_t { fdatasync, fsync };
-std::string_view to_string(SyncKind kind) noexcept;
+namespace promtact::harness::bench {
 
 /// What one run of fio said. Units: ns.
 struct FioFigures {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
+#include "bench/job.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
@@ -10,7 +12,6 @@
 #include <promtact/uring/block_writer.hpp>
 
 #include "bench/commit_path.hpp"
-#include "bench/job.hpp"
 
 namespace promtact::harness::bench {
 namespace {
@@ -20,6 +21,10 @@ std::uint64_t clock_ns(clockid_t clock) {
     static_cast<void>(::clock_gettime(clock, &now));
     return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
            static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+std::uint64_t rate(std::uint64_t operations, std::uint64_t elapsed_ns) {
+    return elapsed_ns == 0 ? 0 : operations * 1'000'000'000 / elapsed_ns;
 }
 
 // Where the next operation goes, and whether there is one.
@@ -67,15 +72,15 @@ Result<void> run_queued(
     uring::BlockWriter& writer, std::uint32_t depth, std::span<const std::byte> block,
     Cursor& cursor, JobResult& result) {
     std::vector<std::uint64_t> began(depth);
-    std::vector<std::uint64_t> free(depth);
+    std::vector<std::uint64_t> idle(depth);
     for (std::uint32_t i = 0; i < depth; ++i)
-        free[i] = i;
+        idle[i] = i;
     std::vector<uring::WriteDone> done(depth);
     std::uint64_t now = cursor.start_ns();
     for (;;) {
-        while (!free.empty() && cursor.more(now)) {
-            const std::uint64_t tag = free.back();
-            free.pop_back();
+        while (!idle.empty() && cursor.more(now)) {
+            const std::uint64_t tag = idle.back();
+            idle.pop_back();
             began[tag] = clock_ns(CLOCK_MONOTONIC);
             PROMTACT_TRY(writer.queue(tag, cursor.next(), block));
         }
@@ -84,21 +89,21 @@ Result<void> run_queued(
         now = clock_ns(CLOCK_MONOTONIC);
         for (std::size_t i = 0; i < finished; ++i) {
             result.latency.record(now - began[done[i].tag]);
-            free.push_back(done[i].tag);
+            idle.push_back(done[i].tag);
         }
     }
     result.elapsed_ns = now - cursor.start_ns();
     return {};
 }
 
-Result<void>
-run_deep(const Job& job, UniqueFd file, const JobLimits& limits, JobResult& result) {
+Result<void> run_deep(const Job& job, UniqueFd file, const JobLimits& limits, JobResult& result) {
     PROMTACT_ASSERT(job.blocks_per_flush == 1);
     const std::vector<std::byte> block(block_bytes, std::byte{0x5a});
     PROMTACT_TRY_ASSIGN(
         uring::BlockWriter writer,
         uring::BlockWriter::open(
-            std::move(file), {.mode = *write_mode(job.method), .depth = job.depth}));
+            std::move(file),
+            {.mode = *write_mode(job.method), .depth = job.depth, .ring = {.only = job.ring}}));
     Cursor cursor(job, limits);
     PROMTACT_TRY(run_queued(writer, job.depth, block, cursor, result));
     result.operations = cursor.issued();
@@ -157,9 +162,16 @@ std::string_view to_string(Method method) noexcept {
     PROMTACT_UNREACHABLE();
 }
 
+std::string_view to_string(SyncKind kind) noexcept {
+    return kind == SyncKind::fdatasync ? "fdatasync" : "fsync";
+}
+
 std::uint64_t JobResult::operations_per_second() const noexcept {
-    if (elapsed_ns == 0) return 0;
-    return operations * 1'000'000'000 / elapsed_ns;
+    return rate(operations, elapsed_ns);
+}
+
+std::uint64_t TwoStepResult::operations_per_second() const noexcept {
+    return rate(operations, elapsed_ns);
 }
 
 void JobResult::merge(const JobResult& other) {
@@ -178,7 +190,8 @@ Result<ScratchFile>
 prepare_file(const std::filesystem::path& directory, Layout layout, std::uint64_t region_blocks) {
     PROMTACT_TRY_ASSIGN(ScratchFile file, ScratchFile::create(directory, O_DIRECT));
     const auto bytes = static_cast<off_t>(region_blocks * block_bytes);
-    if (layout == Layout::overwritten) PROMTACT_TRY(file.fill_with_zeros(region_blocks * block_bytes));
+    if (layout == Layout::overwritten)
+        PROMTACT_TRY(file.fill_with_zeros(region_blocks * block_bytes));
     if (layout == Layout::unwritten || layout == Layout::keep_size) {
         const int mode = layout == Layout::keep_size ? FALLOC_FL_KEEP_SIZE : 0;
         if (::fallocate(file.fd(), mode, 0, bytes) != 0)
@@ -196,8 +209,7 @@ run_job(const Job& job, const ScratchFile& file, const JobLimits& limits, const 
     PROMTACT_ASSERT(job.blocks_per_flush >= 1);
     JobResult result;
     PROMTACT_TRY_ASSIGN(UniqueFd direct, file.reopen(O_RDWR | O_DIRECT));
-    DiskTraffic before;
-    if (watch != nullptr) PROMTACT_TRY_ASSIGN(before, watch->read());
+    PROMTACT_TRY_ASSIGN(const DiskTraffic before, watch == nullptr ? DiskTraffic{} : watch->read());
     const std::uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     if (job.depth > 1) PROMTACT_TRY(run_deep(job, std::move(direct), limits, result));
     if (job.depth == 1) PROMTACT_TRY(run_shallow(job, std::move(direct), limits, result));
@@ -206,6 +218,31 @@ run_job(const Job& job, const ScratchFile& file, const JobLimits& limits, const 
     if (watch == nullptr) return result;
     PROMTACT_TRY_ASSIGN(const DiskTraffic after, watch->read());
     result.traffic = after - before;
+    return result;
+}
+
+Result<TwoStepResult> run_two_steps(
+    const ScratchFile& file, std::uint64_t operations, SyncKind kind,
+    std::optional<uring::RingMode> ring) {
+    PROMTACT_TRY_ASSIGN(UniqueFd direct, file.reopen(O_RDWR | O_DIRECT));
+    PROMTACT_TRY_ASSIGN(
+        const std::unique_ptr<TwoStepPath> path,
+        TwoStepPath::open({.sync = kind, .bytes = block_bytes, .ring = ring}, std::move(direct)));
+    TwoStepResult result;
+    const std::uint64_t start = clock_ns(CLOCK_MONOTONIC);
+    std::uint64_t now = start;
+    for (std::uint64_t i = 0; i < operations; ++i) {
+        PROMTACT_TRY(path->write(i * block_bytes));
+        const std::uint64_t written = clock_ns(CLOCK_MONOTONIC);
+        PROMTACT_TRY(path->sync());
+        const std::uint64_t synced = clock_ns(CLOCK_MONOTONIC);
+        result.write.record(written - now);
+        result.sync.record(synced - written);
+        now = synced;
+    }
+    result.operations = operations;
+    result.elapsed_ns = now - start;
+    PROMTACT_TRY(path->close());
     return result;
 }
 

@@ -16,6 +16,7 @@
 #include <promtact/base/histogram.hpp>
 #include <promtact/base/result.hpp>
 #include <promtact/base/scratch_file.hpp>
+#include <promtact/uring/ring.hpp>
 
 namespace promtact::harness::bench {
 
@@ -44,13 +45,18 @@ enum class Method : std::uint8_t {
 };
 std::string_view to_string(Method method) noexcept;
 
+/// Which sync follows each write.
+enum class SyncKind : std::uint8_t { fdatasync, fsync };
+std::string_view to_string(SyncKind kind) noexcept;
+
 struct Job {
     std::string name{}; // snake_case, unique in a ladder
     Layout layout = Layout::overwritten;
     Method method = Method::separate;
-    std::uint32_t depth = 1;            // operations in flight
-    std::uint32_t blocks_per_flush = 1; // of one operation
-    bool one_write = true;              // the blocks as one request, or as one request each
+    std::uint32_t depth = 1;               // operations in flight
+    std::uint32_t blocks_per_flush = 1;    // of one operation
+    bool one_write = true;                 // the blocks as one request, or as one request each
+    std::optional<uring::RingMode> ring{}; // how the ring is set up; default: the best one offered
 };
 
 struct JobLimits {
@@ -64,7 +70,7 @@ struct JobResult {
     std::uint64_t operations = 0;
     std::uint64_t blocks = 0;
     std::uint64_t elapsed_ns = 0;
-    std::uint64_t cpu_ns = 0; // user and system time of this thread, without kernel workers
+    std::uint64_t cpu_ns = 0;       // user and system time of this thread, without kernel workers
     std::uint64_t system_calls = 0; // 0 where not counted
     std::optional<DiskTraffic> traffic{};
 
@@ -81,5 +87,19 @@ prepare_file(const std::filesystem::path& directory, Layout layout, std::uint64_
 /// blocks_per_flush 1; one_write false only for separate and inline_fdatasync.
 Result<JobResult>
 run_job(const Job& job, const ScratchFile& file, const JobLimits& limits, const DiskWatch* watch);
+
+/// The two steps of an operation, timed apart, as fio reports them. Units: ns.
+struct TwoStepResult {
+    Histogram write{};
+    Histogram sync{};
+    std::uint64_t operations = 0;
+    std::uint64_t elapsed_ns = 0;
+    [[nodiscard]] std::uint64_t operations_per_second() const noexcept;
+};
+
+/// Overwrites the first `operations` blocks once, each followed by a sync.
+Result<TwoStepResult> run_two_steps(
+    const ScratchFile& file, std::uint64_t operations, SyncKind kind,
+    std::optional<uring::RingMode> ring);
 
 } // namespace promtact::harness::bench

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
-#include <promtact/base/error_text.hpp>
-
 #include "bench/ladder.hpp"
+
+#include <promtact/base/error_text.hpp>
 
 namespace promtact::harness::bench {
 namespace {
@@ -52,6 +52,21 @@ Section depths() {
     return section;
 }
 
+Section rings() {
+    Section section{
+        .name = "ring",
+        .title = "How the ring is set up",
+        .question = "What do deferred and cooperative task work gain, alone and at depth?"};
+    for (const uring::RingMode mode :
+         {uring::RingMode::plain, uring::RingMode::cooperative, uring::RingMode::deferred}) {
+        const std::string name = "ring_" + std::string(uring::to_string(mode));
+        section.jobs.push_back({.name = name, .ring = mode});
+        section.jobs.push_back(
+            {.name = name + "_depth_32", .method = Method::linked, .depth = 32, .ring = mode});
+    }
+    return section;
+}
+
 Section groups() {
     Section section{
         .name = "group",
@@ -59,8 +74,7 @@ Section groups() {
         .question = "What does group commit gain, as one large write or as many small ones?"};
     for (std::uint32_t blocks = 1; blocks <= 64; blocks *= 2)
         section.jobs.push_back(
-            {.name = "group_" + std::to_string(blocks) + "_one_write",
-             .blocks_per_flush = blocks});
+            {.name = "group_" + std::to_string(blocks) + "_one_write", .blocks_per_flush = blocks});
     for (std::uint32_t blocks = 4; blocks <= 64; blocks *= 4)
         section.jobs.push_back(
             {.name = "group_" + std::to_string(blocks) + "_small_writes",
@@ -70,8 +84,8 @@ Section groups() {
 }
 
 // The file that every overwriting rung shares; the others need a fresh one each time.
-Result<void> run_rung(
-    RungResult& rung, const ScratchFile& overwritten, const LadderOptions& options) {
+Result<void>
+run_rung(RungResult& rung, const ScratchFile& overwritten, const LadderOptions& options) {
     const auto keep = [&](Result<JobResult> result) {
         if (!result) {
             rung.failure = describe(result.error());
@@ -97,7 +111,7 @@ Result<void> run_rung(
 } // namespace
 
 std::vector<Section> storage_ladder() {
-    return {layouts(), methods(), depths(), groups()};
+    return {layouts(), methods(), rings(), depths(), groups()};
 }
 
 Result<std::vector<SectionResult>>
@@ -118,8 +132,7 @@ run_ladder(const std::vector<Section>& sections, const LadderOptions& options) {
         for (SectionResult& result : results)
             for (RungResult& rung : result.rungs) {
                 if (options.progress) options.progress(done, total, rung.job.name);
-                if (rung.failure.empty())
-                    PROMTACT_TRY(run_rung(rung, overwritten, options));
+                if (rung.failure.empty()) PROMTACT_TRY(run_rung(rung, overwritten, options));
                 ++done;
             }
     return results;

@@ -24,14 +24,14 @@ struct Section {
     std::vector<Job> jobs{};
 };
 
-/// Layouts, methods, queue depths 1..64, blocks per flush 1..64.
+/// Layouts, methods, ring modes, queue depths 1..64, blocks per flush 1..64.
 std::vector<Section> storage_ladder();
 
 struct RungResult {
     Job job{};
-    JobResult total{};                         // all rounds merged
+    JobResult total{};                          // all rounds merged
     std::vector<std::uint64_t> ops_per_round{}; // operations per second
-    std::string failure{};                     // why this rung could not run; empty otherwise
+    std::string failure{};                      // why this rung could not run; empty otherwise
 };
 
 struct SectionResult {
@@ -44,7 +44,8 @@ struct LadderOptions {
     std::uint32_t rounds = 3;
     JobLimits limits{};
     const DiskWatch* watch = nullptr;
-    std::function<void(std::uint64_t done, std::uint64_t total, const std::string& what)> progress{};
+    std::function<void(std::uint64_t done, std::uint64_t total, const std::string& what)>
+        progress{};
 };
 
 /// Runs every rung once per round, round after round, so that a disturbance hits all rungs alike.

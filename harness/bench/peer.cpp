@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
-#include <promtact/base/assert.hpp>
-
 #include "bench/peer.hpp"
+
+#include <promtact/base/assert.hpp>
 
 namespace promtact::harness::bench {
 namespace {
@@ -77,8 +77,7 @@ Result<PeerComparison> compare_with_peer(const PeerPlan& plan) {
             PROMTACT_TRY(check_run(comparison.ours[i]));
             PROMTACT_TRY(check_run(comparison.theirs[i]));
         }
-        comparison.operations = ratio_of(
-            comparison, &RunFigures::operations_per_second, plan.seed);
+        comparison.operations = ratio_of(comparison, &RunFigures::operations_per_second, plan.seed);
         comparison.p50 = ratio_of(comparison, &RunFigures::p50_ns, plan.seed);
         comparison.verdict = judge_peer(comparison.operations, comparison.p50, plan.limits);
         if (plan.after_round) plan.after_round(comparison);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
+#include "bench/process.hpp"
+
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -11,8 +13,6 @@
 #include <unistd.h>
 
 #include <promtact/base/unique_fd.hpp>
-
-#include "bench/process.hpp"
 
 namespace promtact::harness::bench {
 namespace {
@@ -122,8 +122,7 @@ run_process(const std::vector<std::string>& words, const ProcessOptions& options
     PROMTACT_TRY_ASSIGN(Pipe failed, open_pipe());
     const pid_t pid = ::fork();
     if (pid < 0) return Error::from_errno(errno, "fork for " + words.front());
-    if (pid == 0)
-        become(pointers, options, out.write.get(), err.write.get(), failed.write.get());
+    if (pid == 0) become(pointers, options, out.write.get(), err.write.get(), failed.write.get());
     Child child(pid);
     out.write.reset();
     err.write.reset();

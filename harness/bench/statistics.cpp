@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
+#include "bench/statistics.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include <promtact/base/assert.hpp>
 #include <promtact/base/choice.h>
-
-#include "bench/statistics.hpp"
 
 namespace promtact::harness::bench {
 namespace {

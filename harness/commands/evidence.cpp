@@ -16,6 +16,7 @@
 #include <promtact/harness/flags.hpp>
 
 #include "git_history.hpp"
+#include "word.hpp"
 
 namespace promtact::harness {
 namespace {
@@ -28,10 +29,14 @@ constexpr std::string_view usage =
     R"(Turns accepted results into documents, and checks that documents and results agree.
 
 usage:
-  promtact evidence render [--root DIR]   write EVIDENCE.md, STATUS.md, the host pages and the README's block
-  promtact evidence check [--root DIR]    fail when anything disagrees; writes nothing
+  promtact evidence render [--root DIR]   write EVIDENCE.md, STATUS.md, host pages, README's block
+  promtact evidence check [--root DIR]    fail when anything disagrees; write nothing
 
 results/accepted.json names the campaigns that stand as evidence; it is changed by hand, in review.
+
+examples:
+  promtact evidence render
+  promtact evidence check -root /src/promtact
 
 exit codes:
   0   written, or all agrees
@@ -119,6 +124,8 @@ int run_evidence(std::span<const std::string> arguments) {
     if (first == "render") return render_command(arguments.subspan(1));
     if (first == "check") return check_command(arguments.subspan(1));
     const bool help = first == "help" || first == "-h" || first == "-help" || first == "--help";
+    if (!help && !first.empty())
+        std::fprintf(stderr, "promtact evidence: unknown verb %s\n\n", shown(first).c_str());
     std::fputs(std::string(usage).c_str(), help ? stdout : stderr);
     return help ? 0 : 2;
 }

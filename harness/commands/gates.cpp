@@ -11,13 +11,13 @@
 
 #include <promtact/base/build_info.hpp>
 #include <promtact/base/clock.hpp>
-#include <promtact/base/env.hpp>
 #include <promtact/base/error_text.hpp>
 #include <promtact/base/numbers.hpp>
 #include <promtact/base/progress.hpp>
 #include <promtact/base/terminal.hpp>
 #include <promtact/gates/campaign.hpp>
 #include <promtact/gates/compare.hpp>
+#include <promtact/gates/qualification.hpp>
 #include <promtact/gates/runner.hpp>
 #include <promtact/harness/command.hpp>
 #include <promtact/harness/flags.hpp>
@@ -57,8 +57,8 @@ exit codes:
 )";
 
 constexpr std::string_view run_footer =
-    R"(A whole campaign exits 0 when nothing failed, greys or not; with --strict greys exit 77. Named gates
-exit 77 when one of them is grey. What a named gate requires runs first.
+    R"(A whole campaign exits 0 when nothing failed, greys or not; with --strict greys exit 77.
+Named gates exit 77 when one of them is grey. What a named gate requires runs first.
 
 examples:
   promtact gates
@@ -72,6 +72,8 @@ exit codes:
   77   grey: unsupported, denied or blocked
   128+n  ended by signal n; nothing was written
 )";
+
+constexpr std::chrono::hours full_campaign_max{24};
 
 struct RunOptions {
     std::string host{};
@@ -152,12 +154,14 @@ class Printer final : public gates::RunnerObserver {
   public:
     Printer(std::size_t total, std::size_t id_width, bool lines)
         : progress_("gates", total, clock_, Progress::for_stderr()), id_width_(id_width),
-          lines_(lines), coloured_(wants_colour(stdout)) {}
+          lines_(lines), coloured_(wants_colour(stdout)), steps_(is_terminal(stderr)) {}
 
     void step(
         const gates::GateInfo& gate, std::string_view phase, std::string_view what,
         std::size_t done, std::size_t) override {
         std::string activity = std::string(gate.id) + " " + std::string(phase);
+        // A log wants one line per phase, a terminal shows each step in place.
+        if (!what.empty() && !steps_) return;
         if (!what.empty()) activity += ": " + std::string(what);
         progress_.update(done, activity);
     }
@@ -173,6 +177,7 @@ class Printer final : public gates::RunnerObserver {
     std::size_t id_width_;
     bool lines_;
     bool coloured_;
+    bool steps_;
 };
 
 int exit_code_of(const RunOptions& options, const std::vector<gates::GateRecord>& records) {
@@ -198,6 +203,7 @@ config_of(const RunOptions& options, std::span<const std::string> arguments) {
     config.options.confirm_destroy = options.confirm_destroy;
     config.options.expected_size = options.expected_size;
     config.options.sample = config.gate_class;
+    if (config.gate_class == gates::GateClass::full) config.limit = full_campaign_max;
     PROMTACT_TRY_ASSIGN(config.options.seed, parse_seed(options.seed));
     config.hosts = options.out;
     config.host = options.host;
@@ -241,20 +247,6 @@ int list_command(std::span<const std::string> arguments) {
     return print(json ? catalog_json(gates::catalog()) : catalog_table(gates::catalog()));
 }
 
-// The folders named by the flag, by PROMTACT_RESULTS, or the usual one.
-std::vector<fs::path> result_folders(const std::string& named) {
-    std::string text = named;
-    if (text.empty()) text = environment_value("PROMTACT_RESULTS").value_or("");
-    if (text.empty()) text = default_hosts;
-    std::vector<fs::path> folders;
-    for (std::size_t at = 0; at <= text.size();) {
-        const std::size_t end = std::min(text.find(':', at), text.size());
-        if (end > at) folders.emplace_back(text.substr(at, end - at));
-        at = end + 1;
-    }
-    return folders;
-}
-
 // The newest result of a gate whose control was observed.
 std::optional<SeenControl> last_control(const std::vector<fs::path>& folders, std::string_view id) {
     std::optional<SeenControl> newest;
@@ -284,7 +276,7 @@ int explain_command(std::span<const std::string> arguments) {
     const auto plan = gates::plan_gates(gates::catalog(), names, gates::GateClass::full);
     if (!plan) return fail("explain", plan.error().context, 2);
     const gates::GateInfo& info = *plan->back()->info;
-    return print(explanation(info, last_control(result_folders(results), info.id)));
+    return print(explanation(info, last_control(gates::result_folders(results), info.id)));
 }
 
 int compare_command(std::span<const std::string> arguments) {

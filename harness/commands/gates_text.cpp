@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include <promtact/base/numbers.hpp>
+#include <promtact/base/durations.hpp>
 #include <promtact/base/terminal.hpp>
 #include <promtact/gates/format.hpp>
 #include <promtact/gates/json_writer.hpp>
@@ -105,8 +105,11 @@ std::string gate_line(const GateRecord& record, std::size_t id_width, bool colou
     const std::string word = padded(upper(to_string(record.verdict)), verdict_width);
     std::string line =
         paint(colour_of(record.verdict), word, coloured) + "  " + padded(record.id, id_width);
-    if (!record.summary.empty()) line += "  " + record.summary;
-    line += "  " + gates::duration_text(record.run.duration_ns) + "\n";
+    // A summary that is the reason comes on the next line anyway; what never ran took no time.
+    const bool said = record.summary.empty() || record.summary == record.reason;
+    if (!said) line += "  " + record.summary;
+    if (record.control.has_value()) line += "  " + gates::duration_text(record.run.duration_ns);
+    line += "\n";
     if (record.verdict == Verdict::pass) return line;
     line += indented("", record.reason);
     if (!record.remedy.empty()) line += indented("remedy: ", record.remedy);

@@ -23,10 +23,10 @@ namespace promtact::harness {
 namespace {
 
 constexpr std::string_view footer =
-    R"(Prints one line with platform, toolchain and entries, one line with PASS (or FAIL, on stderr), then
-what this host offers to the gates: each fact with yes, no or unknown, the evidence, and what to do
-about it. Needs no privilege; what this user cannot see is unknown. Changes nothing: files have no
-name, namespaces end with the process.
+    R"(Prints one line with platform, toolchain and entries, one line with PASS (or FAIL, on
+stderr), then what this host offers to the gates: each fact with yes, no or unknown, the evidence,
+and what to do about it. Needs no privilege; what this user cannot see is unknown. Changes nothing:
+files have no name, namespaces end with the process.
 
 examples:
   promtact-probe
@@ -81,7 +81,7 @@ void collect(probe::Report& report, const std::filesystem::path& directory) {
     probe::add_io_uring(report, directory);
     probe::add_storage(report, roots, directory);
     probe::add_network(report);
-    probe::add_bpf(report, roots);
+    probe::add_bpf(report);
     probe::add_devices(report, roots);
     probe::add_cgroups(report, roots);
     add_gates(report);

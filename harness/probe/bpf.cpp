@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
-//
-// Source: Documentation/admin-guide/sysctl/net.rst and kernel.rst, Documentation/bpf/btf.rst.
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <fmt/format.h>
 
 #include <promtact/base/error_text.hpp>
-#include <promtact/base/unique_fd.hpp>
+#include <promtact/ebpf/features.hpp>
 
 #include "probe/sources.hpp"
 
@@ -16,42 +11,38 @@ namespace promtact::harness::probe {
 
 namespace {
 
-void add_jit(Section& section, const Roots& roots) {
-    const auto value = read_line(roots.proc + "/sys/net/core/bpf_jit_enable");
-    if (!value) return section.unknown("jit", describe(value.error()), "root can read it");
-    if (*value != "0") return section.yes("jit", "net.core.bpf_jit_enable is " + *value);
-    section.no(
-        "jit", "net.core.bpf_jit_enable is 0: programs would be interpreted",
-        "sysctl net.core.bpf_jit_enable=1");
+Answer answer_of(ebpf::Answer answer) {
+    switch (answer) {
+    case ebpf::Answer::yes:
+        return Answer::yes;
+    case ebpf::Answer::no:
+        return Answer::no;
+    case ebpf::Answer::unknown:
+        return Answer::unknown;
+    }
+    return Answer::unknown;
 }
 
-void add_btf(Section& section, const Roots& roots) {
-    const std::string path = roots.sys + "/kernel/btf/vmlinux";
-    const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (fd) return section.yes("btf", path);
-    section.no(
-        "btf", describe(Error::from_errno(errno, "open " + path)),
-        "a kernel with CONFIG_DEBUG_INFO_BTF; the fault programs of gates do not need it");
-}
-
-void add_unprivileged(Section& section, const Roots& roots) {
-    const auto value = read_line(roots.proc + "/sys/kernel/unprivileged_bpf_disabled");
-    const std::string_view name = "unprivileged";
-    if (!value) return section.unknown(name, describe(value.error()));
-    if (*value == "0") return section.yes(name, "kernel.unprivileged_bpf_disabled is 0");
-    section.no(
-        name, fmt::format(
-                  "kernel.unprivileged_bpf_disabled is {}: loading needs CAP_BPF and CAP_NET_ADMIN",
-                  *value));
+std::string reason_of(const ebpf::Feature& feature) {
+    if (feature.answer == ebpf::Answer::yes) return "";
+    if (feature.sys_errno == 0) return feature.detail.empty() ? "not seen" : feature.detail;
+    const std::string name = errno_name(feature.sys_errno);
+    return feature.detail.empty() ? name : fmt::format("{}; {}", name, feature.detail);
 }
 
 } // namespace
 
-void add_bpf(Report& report, const Roots& roots) {
+void add_bpf(Report& report) {
     Section section(report, "bpf");
-    add_jit(section, roots);
-    add_btf(section, roots);
-    add_unprivileged(section, roots);
+    for (const ebpf::Feature& feature : ebpf::probe_features()) {
+        if (feature.name.starts_with("cap_")) continue; // the privileges section says more
+        section.add(
+            {.name = std::string(feature.name),
+             .answer = answer_of(feature.answer),
+             .value = feature.answer == ebpf::Answer::yes ? feature.detail : "",
+             .reason = reason_of(feature),
+             .remedy = std::string(feature.remedy)});
+    }
 }
 
 } // namespace promtact::harness::probe

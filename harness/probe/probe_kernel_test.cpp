@@ -81,9 +81,14 @@ TEST(Probe, AnswersEveryQuestionOfTheGates) {
              {"network", "namespace"},
              {"network", "veth"},
              {"network", "netem"},
+             {"bpf", "program_xdp"},
+             {"bpf", "program_tc"},
+             {"bpf", "link_tcx"},
              {"bpf", "jit"},
              {"bpf", "btf"},
              {"devices", "loop_control"},
+             {"gates", "uring_probe"},
+             {"gates", "packet_fault"},
              {"cgroups", "mounted"}})
         EXPECT_THAT(facts.answer(section, name), AnyOf(Eq("yes"), Eq("no"), Eq("unknown")))
             << section << "." << name;
@@ -101,6 +106,10 @@ TEST(Probe, AsNobodySaysWhatItLacks) {
     EXPECT_EQ(facts.answer("network", "namespace"), "no");
     EXPECT_THAT(facts.of("network", "namespace", "reason"), HasSubstr("CAP_SYS_ADMIN"));
     EXPECT_EQ(facts.answer("network", "veth"), "unknown"); // grey, not green and not red
+    EXPECT_EQ(facts.answer("gates", "uring_probe"), "yes");
+    EXPECT_EQ(facts.answer("gates", "packet_fault"), "no");
+    EXPECT_THAT(facts.of("gates", "packet_fault", "reason"), HasSubstr("denied"));
+    EXPECT_EQ(facts.answer("bpf", "program_xdp"), "unknown");
     EXPECT_EQ(facts.answer("storage", "writable"), "no");
     EXPECT_THAT(facts.of("storage", "writable", "reason"), HasSubstr("EACCES"));
     EXPECT_EQ(facts.answer("storage", "direct_io"), "unknown");

@@ -28,8 +28,8 @@ void add_storage(Report& report, const Roots& roots, const std::filesystem::path
 /// Network namespaces, and the kernel options that packet gates need.
 void add_network(Report& report);
 
-/// BPF: compiler, type information, and who may load.
-void add_bpf(Report& report, const Roots& roots);
+/// BPF program, map and link types, the compiler and type information, found by loading.
+void add_bpf(Report& report);
 
 /// Control groups: version, controllers, and limits that would distort a measurement.
 void add_cgroups(Report& report, const Roots& roots);

@@ -123,23 +123,6 @@ TEST(ProbeKernel, ShowsLockdownOnlyWhenItCanBeRead) {
     EXPECT_EQ(seen.value, "none [integrity] confidentiality");
 }
 
-TEST(ProbeBpf, FollowsTheSettings) {
-    const FakeHost host;
-    host.put("proc/sys/net/core/bpf_jit_enable", "0\n");
-    host.put("proc/sys/kernel/unprivileged_bpf_disabled", "0\n");
-    const Report first = ask(add_bpf, host);
-    EXPECT_EQ(fact(first, "bpf", "jit").answer, Answer::no);
-    EXPECT_EQ(fact(first, "bpf", "jit").remedy, "sysctl net.core.bpf_jit_enable=1");
-    EXPECT_EQ(fact(first, "bpf", "unprivileged").answer, Answer::yes);
-    EXPECT_EQ(fact(first, "bpf", "btf").answer, Answer::no);
-
-    host.put("proc/sys/net/core/bpf_jit_enable", "1\n");
-    host.put("sys/kernel/btf/vmlinux", "BTF");
-    const Report second = ask(add_bpf, host);
-    EXPECT_EQ(fact(second, "bpf", "jit").answer, Answer::yes);
-    EXPECT_EQ(fact(second, "bpf", "btf").answer, Answer::yes);
-}
-
 TEST(ProbeDevices, NameTheOptionOfAMissingNode) {
     const FakeHost host;
     host.put("dev/fuse", "");

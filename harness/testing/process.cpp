@@ -23,6 +23,8 @@
 
 #include <promtact/base/unique_fd.hpp>
 
+#include "test_paths.hpp"
+
 namespace promtact::harness::testing {
 
 namespace {
@@ -179,7 +181,7 @@ Result<Finish> run(const Launch& launch) {
 }
 
 std::string built(const std::string& name) {
-    return fmt::format("{}/bin/{}", PROMTACT_BINARY_DIR, name);
+    return promtact::test_build_path(fmt::format("bin/{}", name));
 }
 
 } // namespace promtact::harness::testing

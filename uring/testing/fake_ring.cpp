@@ -15,28 +15,28 @@ constexpr std::uint64_t nobodys_user_data = 0xfeed'0000'0000'0000;
 
 class FakeRing final : public RingBackend {
   public:
-    explicit FakeRing(std::shared_ptr<FakeKernel> kernel) : kernel_(std::move(kernel)) {}
+    explicit FakeRing(FakeKernel& kernel) : kernel_(kernel) {}
 
     [[nodiscard]] std::uint32_t submission_capacity() const noexcept override {
-        return kernel_->submission_capacity;
+        return kernel_.submission_capacity;
     }
     [[nodiscard]] std::uint32_t completion_capacity() const noexcept override {
-        return kernel_->completion_capacity;
+        return kernel_.completion_capacity;
     }
 
     bool stage(const Operation& operation, std::uint64_t user_data) noexcept override {
-        if (staged_.size() >= kernel_->submission_capacity) return false;
+        if (staged_.size() >= kernel_.submission_capacity) return false;
         staged_.push_back({.operation = operation, .user_data = user_data});
         return true;
     }
 
     int enter(
         std::uint32_t wait_for, std::optional<std::chrono::nanoseconds> timeout) noexcept override {
-        ++kernel_->enters;
+        ++kernel_.enters;
         std::size_t limit = staged_.size();
-        if (!kernel_->enter_results.empty()) {
-            const int scripted = kernel_->enter_results.front();
-            kernel_->enter_results.pop_front();
+        if (!kernel_.enter_results.empty()) {
+            const int scripted = kernel_.enter_results.front();
+            kernel_.enter_results.pop_front();
             if (scripted < 0) return scripted;
             limit = std::min(limit, static_cast<std::size_t>(scripted));
         }
@@ -63,21 +63,21 @@ class FakeRing final : public RingBackend {
     }
 
     [[nodiscard]] bool wants_enter() const noexcept override { return !late_.empty(); }
-    [[nodiscard]] std::uint32_t dropped() const noexcept override { return kernel_->dropped; }
-    [[nodiscard]] std::uint32_t overflowed() const noexcept override { return kernel_->overflowed; }
+    [[nodiscard]] std::uint32_t dropped() const noexcept override { return kernel_.dropped; }
+    [[nodiscard]] std::uint32_t overflowed() const noexcept override { return kernel_.overflowed; }
     int register_buffers(std::span<const std::span<std::byte>>) noexcept override {
-        return kernel_->register_buffers_result;
+        return kernel_.register_buffers_result;
     }
     int register_files(std::span<const int>) noexcept override {
-        return kernel_->register_files_result;
+        return kernel_.register_files_result;
     }
     int register_eventfd(int) noexcept override { return 0; }
     int register_ring() noexcept override { return 0; }
     int data_sync(int) noexcept override {
-        ++kernel_->data_syncs;
-        if (kernel_->data_sync_results.empty()) return 0;
-        const int scripted = kernel_->data_sync_results.front();
-        kernel_->data_sync_results.pop_front();
+        ++kernel_.data_syncs;
+        if (kernel_.data_sync_results.empty()) return 0;
+        const int scripted = kernel_.data_sync_results.front();
+        kernel_.data_sync_results.pop_front();
         return scripted;
     }
 
@@ -86,19 +86,19 @@ class FakeRing final : public RingBackend {
         const Operation operation = seen.operation;
         const std::uint64_t user_data = seen.user_data;
         seen.bytes.assign(operation.data.begin(), operation.data.end());
-        kernel_->seen.push_back(std::move(seen));
+        kernel_.seen.push_back(std::move(seen));
         const bool cancelled = std::exchange(cancel_next_, false);
         std::int32_t result = -ECANCELED;
         Reply reply;
         if (!cancelled) {
-            if (kernel_->on_consume) kernel_->on_consume(operation);
-            if (!kernel_->replies.empty()) {
-                reply = kernel_->replies.front();
-                kernel_->replies.pop_front();
+            if (kernel_.on_consume) kernel_.on_consume(operation);
+            if (!kernel_.replies.empty()) {
+                reply = kernel_.replies.front();
+                kernel_.replies.pop_front();
             }
             result = carry_out(operation, reply);
         }
-        if (operation.linked && kernel_->chains)
+        if (operation.linked && kernel_.chains)
             cancel_next_ = result != static_cast<std::int32_t>(operation.data.size());
         answer(reply.kind, {.user_data = user_data, .result = result});
     }
@@ -110,7 +110,7 @@ class FakeRing final : public RingBackend {
             operation.kind == OpKind::write || operation.kind == OpKind::write_fixed;
         if (!writes || result <= 0) return result;
         const auto moved = static_cast<std::size_t>(std::min(result, all));
-        std::vector<std::byte>& file = kernel_->file;
+        std::vector<std::byte>& file = kernel_.file;
         file.resize(std::max<std::size_t>(file.size(), operation.offset + moved));
         std::memcpy(file.data() + operation.offset, operation.data.data(), moved);
         return result;
@@ -129,7 +129,7 @@ class FakeRing final : public RingBackend {
         late_.clear();
     }
 
-    std::shared_ptr<FakeKernel> kernel_; // shared with the test, which may look after the ring ends
+    FakeKernel& kernel_;
     std::vector<Seen> staged_{};
     std::deque<Completion> ready_{};
     std::vector<Completion> late_{};
@@ -138,9 +138,8 @@ class FakeRing final : public RingBackend {
 
 } // namespace
 
-std::unique_ptr<RingBackend> make_fake_ring(std::shared_ptr<FakeKernel> kernel) {
-    PROMTACT_ASSERT(kernel != nullptr);
-    return std::make_unique<FakeRing>(std::move(kernel));
+std::unique_ptr<RingBackend> make_fake_ring(FakeKernel& kernel) {
+    return std::make_unique<FakeRing>(kernel);
 }
 
 } // namespace promtact::uring::testing

@@ -91,8 +91,8 @@ def qualified_units(tree, gate):
 def _check_unit_include(tree, source, line, header, layers, pure):
     unit, allowed = layers.unit_of(source.path)
     other = header.split("/")[1]
-    gate = re.match(r"gates/([a-z0-9_]+)/[a-z0-9_]+\.[ch]pp$", source.path)
-    if gate:
+    gate = re.match(r"gates/([a-z0-9_]+)/[^/]+$", source.path)
+    if gate and tree.exists(f"gates/{gate.group(1)}/gate.cpp"):
         qualified = qualified_units(tree, gate.group(1))
         below = [more for name, _, more in layers.units if name in qualified]
         allowed = allowed.union(qualified, *below)

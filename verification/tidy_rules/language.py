@@ -80,8 +80,10 @@ def check_ownership(tree):
             if not re.search(r"//.*guards", source.lines[line - 1]):
                 yield Finding(source.path, line, "ownership",
                               "a mutex names the data it guards on the same line: // guards ...")
+        folder = source.path.rsplit("/", 2)[-2] if "/" in source.path else ""
         opened = [] if source.is_test else re.finditer(
-            r"^using namespace\b(?!\s+[\w:]*literals\s*;)", source.code, re.MULTILINE)
+            rf"^using namespace\b(?!\s+(?:[\w:]*literals|{folder or '-'})\s*;)", source.code,
+            re.MULTILINE)
         for match in opened:
             line = source.line_of(match.start())
             yield Finding(source.path, line, "ownership",

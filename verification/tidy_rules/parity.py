@@ -2,6 +2,7 @@
 # Copyright the Promtact authors
 """verification/parity.txt: what the reference system tests, and where it is weak, mapped to us."""
 
+import fnmatch
 import json
 import re
 import subprocess
@@ -57,9 +58,7 @@ def _check_target(tree, row, tests):
                       "'later TOPIC'")
     elif tests is not None:
         for test in re.split(r"[,\s]+", target):
-            known = test in tests or (test.endswith("*")
-                                      and any(t.startswith(test[:-1]) for t in tests))
-            if not known:
+            if test not in tests and not fnmatch.filter(tests, test):
                 yield Finding(PARITY, number, "parity", f"{name}: ctest knows no test '{test}'")
 
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 CPP_SUFFIXES = (".cpp", ".hpp", ".c", ".h")
-TEST_SUFFIXES = ("_test.cpp", "_bench.cpp", "_fuzz.cpp", "_campaign.cpp")
+TEST_SUFFIXES = ("_test.cpp", "_test_internal.hpp", "_bench.cpp", "_fuzz.cpp",
+                 "_campaign.cpp")
 
 
 @dataclass(frozen=True)

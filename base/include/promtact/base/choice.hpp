@@ -34,6 +34,10 @@ enum class Purpose : std::uint32_t {
     workload = PROMTACT_PURPOSE_WORKLOAD,
 };
 
+// The C header is shared with programs that carry their own integer types.
+static_assert(sizeof(promtact_u64) == 8);
+static_assert(sizeof(promtact_u32) == 4);
+
 /// A purpose of a program built on Promtact, apart from all of ours, present and future.
 /// Requires: number < 2^31
 constexpr Purpose user_purpose(std::uint32_t number) noexcept {

@@ -76,6 +76,9 @@ constexpr std::optional<FaultKind> fault_kind_from(std::string_view text) noexce
     return std::nullopt;
 }
 
+static_assert(to_string(all_fault_kinds.front()) == "split");
+static_assert(to_string(all_fault_kinds.back()) == "mtu");
+
 /// True for faults of connections and packets, which no simulator of messages can honour.
 constexpr bool is_kernel_only(FaultKind kind) noexcept {
     return kind == FaultKind::reset || kind == FaultKind::syn || kind == FaultKind::mtu;

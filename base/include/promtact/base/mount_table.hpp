@@ -33,6 +33,7 @@ std::string to_string(DeviceNumber number);
 /// The device number of a dev_t as stat(2) reports it.
 DeviceNumber device_number(std::uint64_t dev) noexcept;
 
+/// One line of mountinfo.
 struct Mount {
     std::uint64_t id = 0;
     DeviceNumber device{}; // major 0 for filesystems without one device (btrfs, overlay, tmpfs)

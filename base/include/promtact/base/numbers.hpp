@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
 //
-// Numbers as people and files write them: seeds, counts, durations, sizes. Integers only.
+// Numbers as people and files write them: seeds, counts, sizes. Integers only.
+// Durations are in durations.hpp.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -148,11 +148,7 @@ constexpr std::uint64_t factor_of(const Unit (&units)[N], std::string_view name)
     return 0;
 }
 
-// Largest first within a name family; the first entry that divides a value formats it.
-inline constexpr Unit duration_units[] = {
-    {"h", 3'600'000'000'000}, {"m", 60'000'000'000}, {"s", 1'000'000'000},
-    {"ms", 1'000'000},        {"us", 1'000},         {"ns", 1},
-    {"\u00b5s", 1'000},       {"\u03bcs", 1'000}};
+// The first entry that divides a value formats it.
 inline constexpr Unit size_units[] = {
     {"TiB", 1ULL << 40},
     {"GiB", 1ULL << 30},
@@ -207,41 +203,6 @@ inline std::string format_seed(std::uint64_t seed) {
         seed >>= 4;
     } while (seed != 0);
     return "0x" + text;
-}
-
-/// "25ms", "1m", "1m30s", "300us", "0": whole numbers of h, m, s, ms, us (also µs), ns.
-/// Errors: invalid_argument (a fraction names the remedy); out_of_range above 2^63-1 ns.
-inline Result<std::chrono::nanoseconds> parse_duration(std::string_view text) {
-    constexpr auto max = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-    constexpr std::string_view expected =
-        "is not a duration: write whole numbers with h, m, s, ms, us or ns, like 25ms or 1m30s";
-    std::string_view rest = detail::trimmed(text);
-    if (rest == "0") return std::chrono::nanoseconds{0};
-    if (rest.empty()) return detail::bad_number(text, expected);
-    std::uint64_t total = 0;
-    while (!rest.empty()) {
-        const std::string_view digits = detail::take_digits(rest);
-        if (rest.starts_with('.'))
-            return detail::bad_number(
-                text, "has a fraction: use a smaller unit, for example 1500ms for 1.5s");
-        const std::uint64_t factor =
-            detail::factor_of(detail::duration_units, detail::take_unit(rest));
-        if (digits.empty() || factor == 0) return detail::bad_number(text, expected);
-        PROMTACT_TRY_ASSIGN(
-            const std::uint64_t count, detail::parse_digits(text, digits, 10, false));
-        if (count > (max - total) / factor) return detail::too_large(text, "292 years");
-        total += count * factor;
-    }
-    return std::chrono::nanoseconds{static_cast<std::int64_t>(total)};
-}
-
-/// The shortest exact form with one unit: "25ms", "90s", "0ns"; parse_duration reads it back.
-/// Requires: duration >= 0
-inline std::string format_duration(std::chrono::nanoseconds duration) {
-    PROMTACT_ASSERT(duration.count() >= 0);
-    if (duration.count() == 0) return "0ns";
-    return detail::format_exactly(
-        static_cast<std::uint64_t>(duration.count()), detail::duration_units);
 }
 
 /// "4096", "4KiB", "1GiB", "500MB": KiB, MiB, GiB, TiB are powers of two, kB, MB, GB, TB powers of

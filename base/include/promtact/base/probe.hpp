@@ -12,14 +12,18 @@
 // section attribute on variables of templates and inline functions, which is where the engine's
 // sites are, and it needs the GNU linker. Code that no translation unit instantiates, and objects
 // the linker left out, are not listed: this program cannot reach them.
+//
+// Marks are the one thing that the threads of a sweep share. Pure units are kept free of <atomic>
+// on purpose, so the three atomic accesses here are the compilers' builtins.
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
+
+#include <promtact/base/assert.hpp>
 
 namespace promtact {
 
@@ -65,12 +69,12 @@ class ProbeSite {
         if (hit) set(hit_);
     }
     void reset() noexcept {
-        passed_.store(false, std::memory_order_relaxed);
-        hit_.store(false, std::memory_order_relaxed);
+        __atomic_store_n(&passed_, false, __ATOMIC_RELAXED);
+        __atomic_store_n(&hit_, false, __ATOMIC_RELAXED);
     }
 
-    [[nodiscard]] bool passed() const noexcept { return passed_.load(std::memory_order_relaxed); }
-    [[nodiscard]] bool hit() const noexcept { return hit_.load(std::memory_order_relaxed); }
+    [[nodiscard]] bool passed() const noexcept { return get(passed_); }
+    [[nodiscard]] bool hit() const noexcept { return get(hit_); }
     [[nodiscard]] ProbeKind kind() const noexcept { return kind_; }
     [[nodiscard]] std::string_view sentence() const noexcept { return sentence_; }
     /// The path as the compiler saw it, without leading "./" and "../": build directories differ.
@@ -84,8 +88,9 @@ class ProbeSite {
     [[nodiscard]] ProbeSite* next() const noexcept { return next_; }
 
   private:
-    static void set(std::atomic<bool>& flag) noexcept {
-        if (!flag.load(std::memory_order_relaxed)) flag.store(true, std::memory_order_relaxed);
+    static bool get(const bool& flag) noexcept { return __atomic_load_n(&flag, __ATOMIC_RELAXED); }
+    static void set(bool& flag) noexcept {
+        if (!get(flag)) __atomic_store_n(&flag, true, __ATOMIC_RELAXED);
     }
 
     const char* sentence_;
@@ -93,19 +98,27 @@ class ProbeSite {
     ProbeSite* next_ = nullptr;
     std::uint32_t line_;
     ProbeKind kind_;
-    std::atomic<bool> passed_{false};
-    std::atomic<bool> hit_{false};
+    bool passed_ = false;
+    bool hit_ = false;
 };
 
 // Constant initialisation: ready before any site registers.
-inline constinit std::atomic<ProbeSite*> probe_sites{nullptr};
+inline constinit ProbeSite* probe_sites = nullptr;
 
 inline ProbeSite::ProbeSite(
     ProbeKind kind, const char* sentence, const char* file, std::uint32_t line) noexcept
     : sentence_(sentence), file_(file), line_(line), kind_(kind) {
-    next_ = probe_sites.load(std::memory_order_relaxed);
-    while (!probe_sites.compare_exchange_weak(next_, this, std::memory_order_release)) {
+    PROMTACT_ASSERT(sentence[0] != '\0');
+    PROMTACT_ASSERT(line > 0);
+    // Initialisers of one library run in one thread, those of two loaded at once need not.
+    next_ = __atomic_load_n(&probe_sites, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(
+        &probe_sites, &next_, this, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
     }
+}
+
+inline ProbeSite* first_probe_site() noexcept {
+    return __atomic_load_n(&probe_sites, __ATOMIC_ACQUIRE);
 }
 
 template <ProbeKind Kind, FixedText Sentence, FixedText File, std::uint32_t Line>
@@ -130,8 +143,8 @@ struct ProbeState {
 /// All sites of this program, hit or not, ordered by file and line.
 inline std::vector<ProbeState> probes() {
     std::vector<ProbeState> all;
-    for (const detail::ProbeSite* site = detail::probe_sites.load(std::memory_order_acquire);
-         site != nullptr; site = site->next())
+    for (const detail::ProbeSite* site = detail::first_probe_site(); site != nullptr;
+         site = site->next())
         all.push_back(
             {.kind = site->kind(),
              .sentence = site->sentence(),
@@ -150,8 +163,7 @@ inline std::vector<ProbeState> probes() {
 /// Forgets all hits: the start of a campaign. Requires: no other thread passes a site meanwhile,
 /// or its marks may be lost.
 inline void reset_probes() noexcept {
-    for (detail::ProbeSite* site = detail::probe_sites.load(std::memory_order_acquire);
-         site != nullptr; site = site->next())
+    for (detail::ProbeSite* site = detail::first_probe_site(); site != nullptr; site = site->next())
         site->reset();
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 
 #include <promtact/base/result.hpp>
 #include <promtact/base/unique_fd.hpp>
@@ -19,7 +20,7 @@ class ScratchFile {
     /// unlinked at once; a process killed between the two leaves that empty file, and the next
     /// create() in the directory removes it.
     /// Errors: not_found, denied, no_space, read-only target (system, EROFS); unsupported when the
-    /// filesystem refuses O_DIRECT.
+    /// filesystem refuses O_DIRECT, or accepts it but keeps its files in memory (tmpfs).
     static Result<ScratchFile> create(const std::filesystem::path& directory, int flags = 0);
 
     [[nodiscard]] int fd() const noexcept { return file_.get(); }
@@ -29,8 +30,7 @@ class ScratchFile {
     /// /proc/self/fd. Errors: of open(2); unsupported without /proc.
     [[nodiscard]] Result<UniqueFd> reopen(int flags) const;
 
-    /// Reserves `bytes` and writes zeros over all of them, then syncs: later writes change no
-    /// metadata. Errors: no_space, io.
+    /// As promtact::fill_with_zeros().
     Result<void> fill_with_zeros(std::uint64_t bytes);
 
   private:
@@ -43,6 +43,11 @@ class ScratchFile {
 
 /// A second descriptor of any open file, as ScratchFile::reopen().
 Result<UniqueFd> reopen_descriptor(int fd, int flags);
+
+/// Reserves `bytes` from the start of the file and writes zeros over all of them, then syncs: later
+/// writes there change no metadata. name: for messages. Errors: no_space, io.
+/// Requires: bytes % 4096 == 0
+Result<void> fill_with_zeros(int fd, std::uint64_t bytes, const std::string& name);
 
 namespace detail {
 /// The fallback of ScratchFile::create(), for its test.

@@ -84,6 +84,7 @@ Result<Campaign> load_campaign(const std::filesystem::path& directory);
 bool is_campaign_name(std::string_view name);
 
 /// The folder name of a campaign.
+/// Where a campaign lies below the hosts folder: <host>/<campaign>.
 struct CampaignName {
     std::string host{};
     std::string campaign{};

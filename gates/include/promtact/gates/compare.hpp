@@ -38,6 +38,7 @@ struct Comparison {
 
 /// Verdicts and figures of two campaigns side by side, in the order of a; warnings say why they
 /// may not be comparable.
+/// Pairs gates and measurements by name, in the order of `a`, then what only `b` has.
 Comparison compare_campaigns(const Campaign& a, const Campaign& b);
 
 /// A table for people; ratios are B / A.

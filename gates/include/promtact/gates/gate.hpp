@@ -107,6 +107,7 @@ struct GateReport {
 using GateBody = Result<GateReport> (*)(const GateContext& context);
 
 /// One line of the catalog.
+/// One line of the catalog. Requires: both pointers are set
 struct GateEntry {
     const GateInfo* info = nullptr;
     GateBody body = nullptr;

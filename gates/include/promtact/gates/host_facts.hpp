@@ -108,6 +108,7 @@ std::string kconfig_value(std::string_view option);
 /// Names of the capabilities in the process's effective set, sorted by number.
 std::vector<std::string> effective_capabilities();
 
+/// The text of host.json. Byte-stable: equal facts give equal text.
 std::string to_json(const HostFacts& facts);
 /// Strict. Errors: format.
 Result<HostFacts> host_facts_from_json(std::string_view text, std::string_view source);

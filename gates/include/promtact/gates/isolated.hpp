@@ -20,6 +20,7 @@ struct IsolatedRun {
     const GateEntry* entry = nullptr;
     const GateOptions* options = nullptr;
     bool sabotaged = false;
+    std::chrono::nanoseconds budget{}; // then the child is killed
     /// Live progress, called in the parent.
     std::function<void(std::string_view)> on_step{};
     /// Called first in the child, to let go of what only the parent owns.

@@ -5,6 +5,7 @@
 // body, each in a process of its own; one file per gate, one campaign per run.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <span>
@@ -32,11 +33,16 @@ class RunnerObserver {
     virtual void finished(const GateRecord& record) = 0;
 };
 
+/// No quick campaign takes longer, ever: what is left of it bounds each body, and a gate that would
+/// begin later ends in error.
+inline constexpr std::chrono::minutes quick_campaign_max{3};
+
 struct RunnerConfig {
     std::span<const GateEntry> catalog{};
     /// Ids to run; empty: every gate of the class. What they require is run, too.
     std::vector<std::string> selected{};
     GateClass gate_class = GateClass::quick;
+    std::chrono::nanoseconds limit = quick_campaign_max; // for all gates together
     GateOptions options{}; // directory empty: a folder inside the campaign's temporary directory
     std::filesystem::path hosts{}; // results/hosts
     std::string host{};            // empty: default_host_name()

@@ -4,7 +4,7 @@
 // One front end for every command's flags. Accepts `--flag v`, `--flag=v` and the single-dash
 // spelling of Go programs (`-flag v`, `-flag=v`), boolean flags as `-flag`, `-flag=true|false`,
 // and `--` to end flags. An unknown flag, a flag given twice, an empty value, a word that is not
-// UTF-8 or holds a NUL byte, and a positional word the command does not take are errors.
+// UTF-8 or holds a control character, and a positional word the command does not take are errors.
 #pragma once
 
 #include <cstdint>

@@ -55,8 +55,8 @@ struct Seen {
     std::vector<std::byte> bytes{};
 };
 
-/// The script and the record of one FakeRing; outlives it, so that a test can look at it while a
-/// Ring owns the backend.
+/// The script and the record of one FakeRing, kept by the test, which looks at it while a Ring owns
+/// the backend.
 struct FakeKernel {
     std::uint32_t submission_capacity = 8;
     std::uint32_t completion_capacity = 16;
@@ -79,7 +79,7 @@ struct FakeKernel {
     std::function<void(const Operation&)> on_consume{};
 };
 
-/// A backend that obeys the script.
-std::unique_ptr<RingBackend> make_fake_ring(std::shared_ptr<FakeKernel> kernel);
+/// A backend that obeys the script. Lifetime: kernel outlives the backend.
+std::unique_ptr<RingBackend> make_fake_ring(FakeKernel& kernel);
 
 } // namespace promtact::uring::testing

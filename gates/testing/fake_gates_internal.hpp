@@ -15,7 +15,7 @@
 
 #include <promtact/gates/gate.hpp>
 
-namespace promtact::gates::testing_gates {
+namespace promtact::gates::fakes {
 
 inline constexpr std::chrono::milliseconds ample{20'000};
 
@@ -66,4 +66,4 @@ class Scratch {
     std::filesystem::path path_{};
 };
 
-} // namespace promtact::gates::testing_gates
+} // namespace promtact::gates::fakes
