@@ -111,6 +111,26 @@ settle(Testbed& testbed, Lane& lane, ebpf::FaultProgram& program, Observation& o
     }
 }
 
+/// What the programs let through is still on its way up the receiver's stack: waits until each
+/// packet is either received or counted as damaged, then for anything that should not come at all.
+Result<void> receive_the_rest(
+    Testbed& testbed, Lane& lane, const netns::UdpCounters& before, Observation& observation) {
+    const ebpf::FaultCounters& count = observation.counters;
+    const std::uint64_t passed = count[PROMTACT_COUNT_XDP_PASSED] - count[PROMTACT_COUNT_XDP_OTHER];
+    const auto deadline = Clock::now() + burst_deadline;
+    for (;;) {
+        PROMTACT_TRY(drain(lane.in, last_wait, observation));
+        PROMTACT_TRY_ASSIGN(const netns::UdpCounters now, netns::udp_counters(testbed.receiver));
+        observation.kernel.checksum_errors = now.checksum_errors - before.checksum_errors;
+        observation.kernel.in_datagrams = now.in_datagrams - before.in_datagrams;
+        observation.kernel.receive_buffer_errors =
+            now.receive_buffer_errors - before.receive_buffer_errors;
+        const std::uint64_t met = observation.arrivals.size() + observation.kernel.checksum_errors;
+        if (met >= passed || Clock::now() > deadline) break;
+    }
+    return drain_other(testbed.other.in, observation);
+}
+
 std::string
 disagree(const Phase& phase, const char* what, std::uint64_t found, std::uint64_t wanted) {
     return std::string{phase.name} + ": " + what + " is " + std::to_string(found) + ", must be " +
