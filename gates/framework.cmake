@@ -16,7 +16,7 @@ promtact_library(gates
 promtact_library_versions(promtact_gates)
 
 promtact_test(gates
-  FILES format_test.cpp record_test.cpp host_facts_test.cpp campaign_test.cpp
+  FILES format_test.cpp record_test.cpp schema_test.cpp host_facts_test.cpp campaign_test.cpp
         runner_test.cpp runner_kill_test.cpp
         freshness_test.cpp qualification_test.cpp compare_test.cpp
         evidence_test.cpp evidence_check_test.cpp figure_lint_test.cpp svg_chart_test.cpp

@@ -40,7 +40,9 @@ int flushed(int exit_code) {
     errno = 0;
     const bool lost = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
     if (!lost) return exit_code;
-    const Error error = Error::from_errno(errno, "write to standard output");
+    // A command that flushed before has already taken the errno away.
+    const Error error = errno == 0 ? Error{Errc::io, 0, "write to standard output"}
+                                   : Error::from_errno(errno, "write to standard output");
     std::fputs(fmt::format("promtact: {}\n", describe(error)).c_str(), stderr);
     return exit_code == 0 ? exit_output : exit_code;
 }

@@ -3,6 +3,7 @@
 #include "testing/cli_table.hpp"
 
 #include <charconv>
+#include <ostream>
 
 #include <fmt/format.h>
 
@@ -93,6 +94,10 @@ Result<CliRow> parse_row(std::string_view line, std::uint32_t number) {
 }
 
 } // namespace
+
+void PrintTo(const CliRow& row, std::ostream* out) {
+    *out << "cli_table.txt:" << row.line << ": " << row.text;
+}
 
 Result<std::vector<CliRow>> parse_cli_table(std::string_view text) {
     std::vector<CliRow> rows;

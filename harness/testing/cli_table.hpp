@@ -4,6 +4,7 @@
 // Reads harness/testdata/cli_table.txt; its head describes the format.
 #pragma once
 
+#include <iosfwd>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,9 @@ struct CliRow {
     std::vector<std::string> out{}; // what stdout must contain; {"-"}: nothing at all
     std::vector<std::string> err{};
 };
+
+/// What a failing test shows instead of the row's bytes.
+void PrintTo(const CliRow& row, std::ostream* out);
 
 /// Errors: format, naming the line.
 Result<std::vector<CliRow>> parse_cli_table(std::string_view text);

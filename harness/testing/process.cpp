@@ -13,6 +13,7 @@
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -156,6 +157,10 @@ bool collect(const Pipe& out, const Pipe& err, Finish& finish, std::chrono::seco
     return true;
 }
 
+std::chrono::microseconds duration_of(const timeval& time) {
+    return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
+}
+
 } // namespace
 
 Result<Finish> run(const Launch& launch) {
@@ -173,8 +178,10 @@ Result<Finish> run(const Launch& launch) {
     const bool in_time = collect(out, err, finish, launch.limit);
     if (!in_time) ::kill(child, SIGKILL);
     int status = 0;
-    while (::waitpid(child, &status, 0) < 0)
-        if (errno != EINTR) return Error::from_errno(errno, "waitpid");
+    rusage usage{};
+    while (::wait4(child, &status, 0, &usage) < 0)
+        if (errno != EINTR) return Error::from_errno(errno, "wait4");
+    finish.cpu = duration_of(usage.ru_utime) + duration_of(usage.ru_stime);
     if (!in_time) return Error{Errc::timeout, 0, "run " + launch.argv.at(0)};
     finish.exit = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     return finish;

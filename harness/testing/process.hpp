@@ -34,6 +34,7 @@ struct Finish {
     int exit = -1; // 128 + signal when killed
     std::string out{};
     std::string err{};
+    std::chrono::microseconds cpu{}; // user and system time of the program
 };
 
 /// Errors: what preparing the process gives; timeout after killing it at the limit.

@@ -132,7 +132,9 @@ def check_layers(tree):
 
 def _found_by_quotes(tree, source, folder, unit, header):
     """Beside the file, at the unit's top, generated, or, for tests, in a testing folder."""
-    places = [folder, unit] + ([f"{unit}/testing", "base/testing"] if source.is_test else [])
+    is_test = source.is_test or "_test_" in source.path or "fixture" in source.path
+    places = [folder, unit] + (
+        [f"{unit}/testing", "base/testing"] if is_test else [])
     return any((tree.root / place / header).exists() for place in places) or is_generated(
         tree, header)
 
