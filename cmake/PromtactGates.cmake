@@ -19,8 +19,7 @@ function(promtact_library_versions target)
   endforeach()
 endfunction()
 
-# promtact_gate(<id> [KIND unit|kernel] [SOURCES more files of the body...] 
-# [DEPENDS exactly what the gate qualifies...])
+# promtact_gate(<id> [KIND unit|kernel] [SOURCES more files of the body...] [DEPENDS exactly what it qualifies...])
 # Adds the body to promtact::gate_catalog and its test as gate_<id>_<kind>_tests (kind kernel by default).
 function(promtact_gate id)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "KIND" "SOURCES;DEPENDS")
@@ -32,7 +31,6 @@ function(promtact_gate id)
       message(FATAL_ERROR "gate ${id} has no gates/${id}/${file}")
     endif()
   endforeach()
-  list(TRANSFORM arg_SOURCES PREPEND "${id}/")
   target_sources(promtact_gate_catalog PRIVATE ${id}/gate.cpp ${arg_SOURCES})
   promtact_use(PRIVATE promtact_gate_catalog ${arg_DEPENDS})
   set_property(GLOBAL APPEND PROPERTY PROMTACT_GATES ${id})

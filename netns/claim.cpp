@@ -71,7 +71,7 @@ Result<Claim> parse_claim(std::string_view text) {
     return claim;
 }
 
-std::string placeholder_text(const Claim& claim) {
+std::string marker_text(const Claim& claim) {
     return std::string{claim_header} + " " + claim.marker + "\n";
 }
 
@@ -109,7 +109,7 @@ Result<AtName> look_at(const std::filesystem::path& path, const Claim& claim) {
     }
     if (!S_ISREG(status.st_mode)) return AtName::foreign;
     PROMTACT_TRY_ASSIGN(const std::string text, read_small_file(fd.get(), path));
-    return text == placeholder_text(claim) ? AtName::our_placeholder : AtName::foreign;
+    return text == marker_text(claim) ? AtName::our_marker : AtName::foreign;
 }
 
 Result<void> remove_name(const std::filesystem::path& path, const Claim& claim) {
@@ -121,7 +121,7 @@ Result<void> remove_name(const std::filesystem::path& path, const Claim& claim) 
         PROMTACT_TRY_ASSIGN(found, look_at(path, claim));
     }
     if (found == AtName::nothing) return {};
-    if (found != AtName::our_placeholder)
+    if (found != AtName::our_marker)
         return Error{
             Errc::refused, 0, path.string() + " is not what was claimed; it is left alone"};
     if (::unlink(path.c_str()) != 0 && errno != ENOENT)

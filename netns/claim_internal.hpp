@@ -18,15 +18,15 @@ namespace promtact::netns {
 std::string claim_text(const Claim& claim);
 Result<Claim> parse_claim(std::string_view text);
 /// The whole content of the file that a namespace is mounted over.
-std::string placeholder_text(const Claim& claim);
+std::string marker_text(const Claim& claim);
 
 Result<std::string> boot_id();
 Result<std::string> read_small_file(int fd, const std::filesystem::path& shown);
 
 enum class AtName : unsigned char {
     nothing,
-    our_namespace,   // an nsfs mount with the claimed identity
-    our_placeholder, // a plain file with the claim's marker
+    our_namespace, // an nsfs mount with the claimed identity
+    our_marker,    // a plain file with the claim's marker
     foreign,
 };
 Result<AtName> look_at(const std::filesystem::path& path, const Claim& claim);

@@ -15,6 +15,7 @@
 
 #include <linux/ethtool.h>
 #include <linux/if_addr.h>
+#include <linux/if_link.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
@@ -128,6 +129,22 @@ Result<void> Link::set_up(bool up) {
     return socket_.request(message.get(), attempt(up ? "set up" : "set down", name_));
 }
 
+/// No link-local IPv6 address: it would come some time later, with router solicitations among the
+/// packets that are counted.
+Result<void> Link::refuse_automatic_addresses() {
+    Message message{RTM_NEWLINK, 0, link_header(index_)};
+    message.nest(IFLA_AF_SPEC, [&] {
+        message.nest(AF_INET6, [&] {
+            const std::uint8_t none = IN6_ADDR_GEN_MODE_NONE;
+            message.put_bytes(IFLA_INET6_ADDR_GEN_MODE, {&none, 1});
+        });
+    });
+    Result<void> set = socket_.request(message.get(), attempt("quieten", name_));
+    // A kernel without IPv6 makes no such addresses.
+    const bool no_ipv6 = !set && set.error().code == Errc::unsupported;
+    return no_ipv6 ? Result<void>{} : std::move(set);
+}
+
 Result<void> Link::add_address(const TestAddress& address) {
     ifaddrmsg header{};
     header.ifa_family = static_cast<std::uint8_t>(address.family());
@@ -220,6 +237,7 @@ Result<void> VethPair::configure(Link& link, const VethEnd& own, const VethEnd& 
     PROMTACT_ASSERT(!born.up);
     PROMTACT_ASSERT(link.index_ == born.index);
     PROMTACT_TRY(link.use_software_checksums());
+    PROMTACT_TRY(link.refuse_automatic_addresses());
     for (const TestAddress& address : own.addresses)
         PROMTACT_TRY(link.add_address(address));
     PROMTACT_TRY(link.set_up(true));

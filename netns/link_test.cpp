@@ -91,6 +91,16 @@ TEST_F(NetnsLink, CarriesBothFamiliesAtOnceWithoutWaitingForDiscovery) {
     EXPECT_EQ(counters->checksum_errors, 0U);
 }
 
+TEST_F(NetnsLink, GetsNoAddressesOfItsOwn) {
+    Two two;
+    ASSERT_TRUE(two.pair) << describe(two.pair.error());
+
+    const auto inside = take_inventory(two.b, interface_parts);
+
+    ASSERT_TRUE(inside);
+    EXPECT_EQ(inside->text().find("fe80"), std::string::npos) << inside->text();
+}
+
 TEST_F(NetnsLink, DownMeansNothingArrives) {
     Two two;
     ASSERT_TRUE(two.pair);

@@ -72,7 +72,7 @@ Result<void> NamedNamespace::write_claim() {
 }
 
 Result<void> NamedNamespace::take_name() {
-    Result<UniqueFd> marker = create_locked(path(), placeholder_text(claim_));
+    Result<UniqueFd> marker = create_locked(path(), marker_text(claim_));
     if (!marker && marker.error().code == Errc::exists)
         return Error{
             Errc::exists, EEXIST, path().string() + " exists and is not ours; it is left alone"};

@@ -25,7 +25,8 @@ class NetnsNamedNamespace : public KernelFixture {
   protected:
     void SetUp() override {
         KernelFixture::SetUp();
-        std::array<char, 32> pattern{"/tmp/promtact-test-XXXXXX"};
+        // A tmpfs, as /run is: not every filesystem of a temporary directory has O_TMPFILE.
+        std::array<char, 64> pattern{"/dev/shm/promtact-test-XXXXXX"};
         root_ = ::mkdtemp(pattern.data());
         directories_ = {.names = root_ / "netns", .claims = root_ / "state" / "claims"};
     }

@@ -141,12 +141,13 @@ Result<std::optional<std::size_t>>
 UdpSocket::receive(std::span<std::byte> buffer, std::chrono::milliseconds timeout) {
     const auto deadline = std::chrono::steady_clock::now() + timeout;
     for (;;) {
+        // Looked at before receiving: whatever came in time is taken, however late we get to run.
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+            deadline - std::chrono::steady_clock::now());
         const ssize_t got = ::recv(fd_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
         if (got >= 0) return std::optional<std::size_t>{static_cast<std::size_t>(got)};
         if (errno != EAGAIN && errno != EINTR)
             return Error::from_errno(errno, "receive a datagram");
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(
-            deadline - std::chrono::steady_clock::now());
         if (left.count() <= 0) return std::optional<std::size_t>{};
         pollfd waiting{.fd = fd_.get(), .events = POLLIN, .revents = 0};
         if (::poll(&waiting, 1, static_cast<int>(left.count())) < 0 && errno != EINTR)

@@ -14,16 +14,17 @@ std::string judge_plain(const char* what, const RoundTrips& trips, std::uint64_t
     if (trips.lost != 0)
         return name + ": " + std::to_string(trips.lost) + " of " + std::to_string(trips.sent) +
                " probes were lost";
-    if (trips.latency_ns.p50() > limit_ns)
-        return name + ": the median round trip of " + microseconds(trips.latency_ns.p50()) +
-               " exceeds " + microseconds(limit_ns);
+    const std::uint64_t fastest = trips.latency_ns.percentile_ppm(fastest_ppm);
+    if (fastest > limit_ns)
+        return name + ": the fastest tenth of the round trips took up to " + microseconds(fastest) +
+               ", more than " + microseconds(limit_ns);
     return {};
 }
 
 } // namespace
 
 std::string judge(const Measured& measured) {
-    const std::uint64_t base = measured.before.latency_ns.p50();
+    const std::uint64_t base = measured.before.latency_ns.percentile_ppm(fastest_ppm);
     if (std::string finding = judge_plain("before the delay", measured.before, tolerance_ns);
         !finding.empty())
         return finding;

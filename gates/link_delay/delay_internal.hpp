@@ -26,8 +26,10 @@ struct Measured {
     std::uint64_t delay_ns = 0; // configured, one way
 };
 
-/// What a median may exceed the configured delay by: timers, two system calls, a busy host.
+/// What the fastest tenth of the round trips may exceed the configured delay by: timers, two system
+/// calls. The slower ones say more about a busy host than about the link; they are recorded.
 inline constexpr std::uint64_t tolerance_ns = 5'000'000;
+inline constexpr std::uint32_t fastest_ppm = 100'000;
 
 /// What does not agree, in words; empty when the delay is what was asked for.
 std::string judge(const Measured& measured);

@@ -22,6 +22,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t datagrams = 100; // per family and direction
+constexpr std::chrono::milliseconds arrival_within{2000};
 constexpr std::chrono::milliseconds gone_within{2000};
 constexpr auto inner_name = netns::InterfaceName::literal("promtact-in");
 constexpr auto witness_name = netns::InterfaceName::literal("promtact-far");
@@ -101,7 +102,7 @@ Result<void> send_one_way(
         std::memcpy(out.data(), &number, sizeof number);
         PROMTACT_TRY(sender.send(out));
         ++counts.sent;
-        PROMTACT_TRY_ASSIGN(const auto size, receiver.receive(in, 200ms));
+        PROMTACT_TRY_ASSIGN(const auto size, receiver.receive(in, arrival_within));
         const bool same = size == out.size() && std::memcmp(in.data(), out.data(), *size) == 0;
         if (!same) return {};
         ++counts.received;

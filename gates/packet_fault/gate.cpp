@@ -11,11 +11,10 @@
 
 #include "flow_internal.hpp"
 
-namespace promtact::gates {
+namespace promtact::gates::packet_fault {
 namespace {
 
 using namespace std::chrono_literals;
-using namespace packet_fault;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint32_t tenth_ppm = 100'000;
@@ -154,32 +153,7 @@ GateReport report_of(std::string finding, std::uint64_t many, Totals totals) {
     return report;
 }
 
-} // namespace
-
-const GateInfo packet_fault_info{
-    .id = "packet_fault",
-    .revision = 1,
-    .tier = Tier::network,
-    .gate_class = GateClass::quick,
-    .title = "XDP and TC faults hit exactly the packets they should",
-    .qualifies = qualified,
-    .requires_gates = required,
-    .needs = needs,
-    .budget = 10s,
-    .establishes =
-        "ten percent configured loss at XDP and at TC lies inside the binomial interval "
-        "and hits exactly the packets the decision function names; all means all; "
-        "partitions hold for IPv4 and IPv6; damage is discarded by checksums or, when "
-        "asked, delivered with one flipped bit; both hooks obey one policy with rates of "
-        "their own; other links lose nothing; every packet is accounted for",
-    .does_not_establish = "TCP behaviour under loss, packet rates, delay, native XDP on hardware",
-    .control = "write_zero_instead_of_ten_percent",
-    .control_breaks = "the policy of the XDP phase is written with rate 0",
-    .remedy =
-        "run bpf_load and netns_lifecycle; a kernel with CONFIG_VETH and CONFIG_NET_XGRESS or "
-        "CONFIG_NET_CLS_BPF"};
-
-Result<GateReport> run_packet_fault(const GateContext& context) {
+Result<GateReport> run(const GateContext& context) {
     const std::uint64_t many = context.quick() ? 5'000 : 20'000;
     PROMTACT_TRY_ASSIGN(const std::vector<Phase> phases, all_phases(context.options().seed, many));
     PROMTACT_TRY_ASSIGN(Testbed testbed, Testbed::build());
@@ -211,6 +185,38 @@ Result<GateReport> run_packet_fault(const GateContext& context) {
     report.parameters.push_back({"tc_mechanism", mechanism});
     report.parameters.push_back({"xdp_mode", std::string{to_string(ebpf::XdpMode::native)}});
     return report;
+}
+
+} // namespace
+} // namespace promtact::gates::packet_fault
+
+namespace promtact::gates {
+
+const GateInfo packet_fault_info{
+    .id = "packet_fault",
+    .revision = 1,
+    .tier = Tier::network,
+    .gate_class = GateClass::quick,
+    .title = "XDP and TC faults hit exactly the packets they should",
+    .qualifies = packet_fault::qualified,
+    .requires_gates = packet_fault::required,
+    .needs = packet_fault::needs,
+    .budget = std::chrono::seconds{10},
+    .establishes =
+        "ten percent configured loss at XDP and at TC lies inside the binomial interval "
+        "and hits exactly the packets the decision function names; all means all; "
+        "partitions hold for IPv4 and IPv6; damage is discarded by checksums or, when "
+        "asked, delivered with one flipped bit; both hooks obey one policy with rates of "
+        "their own; other links lose nothing; every packet is accounted for",
+    .does_not_establish = "TCP behaviour under loss, packet rates, delay, native XDP on hardware",
+    .control = "write_zero_instead_of_ten_percent",
+    .control_breaks = "the policy of the XDP phase is written with rate 0",
+    .remedy =
+        "run bpf_load and netns_lifecycle; a kernel with CONFIG_VETH and CONFIG_NET_XGRESS or "
+        "CONFIG_NET_CLS_BPF"};
+
+Result<GateReport> run_packet_fault(const GateContext& context) {
+    return packet_fault::run(context);
 }
 
 } // namespace promtact::gates

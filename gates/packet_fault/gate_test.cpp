@@ -160,6 +160,9 @@ TEST_F(GatePacketFault, EveryWayOfAttachingDecidesTheSameAndDetachesWithoutTrace
         ASSERT_TRUE(in && out);
         ASSERT_TRUE(program->attach_xdp(*in, way.xdp)) << way.name;
         const auto attached = program->attach_tc(*out, way.tc);
+        // Before Linux 6.6 there is no tcx; clsact must work everywhere.
+        const bool may_lack = way.tc == ebpf::TcMechanism::tcx;
+        if (may_lack && !attached && attached.error().code == Errc::unsupported) continue;
         ASSERT_TRUE(attached) << way.name << ": " << describe(attached.error());
         EXPECT_EQ(program->tc_mechanism(), way.tc);
         EXPECT_EQ(program->attach_tc(*out, way.tc).error().code, Errc::exists);

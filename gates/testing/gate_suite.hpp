@@ -8,6 +8,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <functional>
 #include <string>
 #include <thread>
@@ -28,6 +29,7 @@ namespace promtact::gates::testing_gates {
 using Snapshot = std::function<std::string()>;
 
 inline constexpr std::uint64_t kill_points_least = 20;
+inline constexpr std::uint64_t kill_points_most = 40; // of more, evenly chosen ones are tried
 inline constexpr std::uint64_t random_kills = 50;
 inline constexpr std::uint64_t at_once = 5; // children killed together; each stands for itself
 inline constexpr std::chrono::seconds gone_within{2};
@@ -37,10 +39,16 @@ inline Result<GateReport> run_body(GateBody body, bool sabotaged = false) {
     return body(GateContext{options, sabotaged, {}});
 }
 
-/// The body's answer, or "" and its error printed when it is grey or broken.
+/// Whether the body passed, or is not supported here; says why not.
 inline bool went_well(GateBody body) {
     const Result<GateReport> report = run_body(body);
-    return report ? report->verdict == Verdict::pass : report.error().code == Errc::unsupported;
+    const bool well =
+        report ? report->verdict == Verdict::pass : report.error().code == Errc::unsupported;
+    if (!well)
+        std::fprintf(
+            stderr, "the body did not pass: %s\n",
+            report ? report->reason.c_str() : describe(report.error()).c_str());
+    return well;
 }
 
 /// The snapshot once it equals wanted, or as it is after two seconds.

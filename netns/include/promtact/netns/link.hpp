@@ -70,6 +70,7 @@ class Link {
   private:
     friend class VethPair;
     friend class Shaper;
+    Result<void> refuse_automatic_addresses();
     Link(NetlinkSocket socket, UniqueFd control, const InterfaceName& name, MacAddress mac)
         : socket_(std::move(socket)), control_(std::move(control)), name_(name), mac_(mac) {}
 
