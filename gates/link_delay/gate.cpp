@@ -191,7 +191,7 @@ namespace promtact::gates {
 
 const GateInfo link_delay_info{
     .id = "link_delay",
-    .revision = 1,
+    .revision = 2,
     .tier = Tier::network,
     .gate_class = GateClass::quick,
     .title = "a link can be delayed by netem, and only that link",

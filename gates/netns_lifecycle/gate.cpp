@@ -202,7 +202,7 @@ report_of(Finding finding, std::uint64_t lives, const Counts& counts, Latencies 
 
 const GateInfo netns_lifecycle_info{
     .id = "netns_lifecycle",
-    .revision = 1,
+    .revision = 2,
     .tier = Tier::network,
     .gate_class = GateClass::quick,
     .title = "network namespaces come, carry traffic and go without a trace",

@@ -117,11 +117,12 @@ Result<std::string> run_phase(
     std::uint32_t number, Totals& totals) {
     ebpf::FaultPolicy written = phase.policy;
     if (context.sabotaged() && phase.name == sabotaged_phase) written.xdp_drop_ppm = 0;
-    PROMTACT_TRY(program.reset());
     const auto start = Clock::now();
     PROMTACT_TRY(program.write(written));
     totals.write_latency.record(static_cast<std::uint64_t>(
         std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count()));
+    // After the policy: under the one before, what the kernel itself sends could take an index.
+    PROMTACT_TRY(program.reset());
     context.step(std::string{phase.name} + ": policy in force");
     PROMTACT_TRY_ASSIGN(const Observation observed, run_flow(testbed, program, phase, number));
     record(phase, observed, totals);
@@ -194,7 +195,7 @@ namespace promtact::gates {
 
 const GateInfo packet_fault_info{
     .id = "packet_fault",
-    .revision = 1,
+    .revision = 2,
     .tier = Tier::network,
     .gate_class = GateClass::quick,
     .title = "XDP and TC faults hit exactly the packets they should",
