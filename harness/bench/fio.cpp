@@ -5,6 +5,7 @@
 #include <fcntl.h>
 
 #include <promtact/base/json_reader.hpp>
+#include <promtact/base/numbers.hpp>
 
 #include "bench/process.hpp"
 
@@ -41,6 +42,19 @@ std::uint64_t number(
         return 0;
     }
     return found->integer;
+}
+
+// A mean: fio writes it with decimals, which are cut off.
+std::uint64_t
+mean(const JsonValue* value, std::initializer_list<std::string_view> path, JsonProblems& problems) {
+    const JsonValue* const found = descend(value, path, problems);
+    if (found == nullptr) return 0;
+    if (found->kind == JsonKind::integer && !found->negative) return found->integer;
+    const std::string_view whole = std::string_view(found->text).substr(0, found->text.find('.'));
+    const Result<std::uint64_t> parsed = parse_u64(whole);
+    if (found->kind == JsonKind::real && parsed) return *parsed;
+    problems.add(found->at, "\"" + found->name + "\" must be a number of at least zero");
+    return 0;
 }
 
 const JsonValue* only_job(const JsonValue& root, JsonProblems& problems) {
@@ -89,6 +103,8 @@ Result<FioFigures> parse_fio(std::string_view json, std::uint64_t operations) {
     const std::uint64_t runtime_ms = number(job, {"write", "runtime"}, problems);
     figures.write_p50 = number(job, {"write", "lat_ns", "percentile", "50.000000"}, problems);
     figures.sync_p50 = number(job, {"sync", "lat_ns", "percentile", "50.000000"}, problems);
+    const std::uint64_t recorded = mean(job, {"write", "lat_ns", "mean"}, problems) +
+                                   mean(job, {"sync", "lat_ns", "mean"}, problems);
     const std::uint64_t syncs = number(job, {"sync", "lat_ns", "N"}, problems);
     if (!problems.empty()) return problems.to_error("fio");
     if (figures.operations != operations || syncs + 1 < operations)
@@ -99,6 +115,8 @@ Result<FioFigures> parse_fio(std::string_view json, std::uint64_t operations) {
     if (runtime_ms == 0 || figures.write_p50 == 0 || figures.sync_p50 == 0)
         return Error{Errc::format, 0, "fio reports a time of zero: ask for more operations"};
     figures.operations_per_second = figures.operations * 1000 / runtime_ms;
+    const std::uint64_t cycle = runtime_ms * 1'000'000 / figures.operations;
+    figures.unrecorded = cycle > recorded ? cycle - recorded : 0;
     return figures;
 }
 

@@ -32,7 +32,7 @@ constexpr std::string_view answer = R"({
       },
       "sync" : {
         "total_ios" : 0,
-        "lat_ns" : { "min" : 30000, "N" : 999, "percentile" : { "50.000000" : 45312 } }
+        "lat_ns" : { "min" : 30000, "mean" : 46000, "N" : 999, "percentile" : { "50.000000" : 45312 } }
       }
     }
   ]
@@ -54,7 +54,9 @@ TEST(BenchFio, ReadsTheFiguresOfOneRun) {
     EXPECT_EQ(figures->operations_per_second, 8000U);
     EXPECT_EQ(figures->write_p50, 60928U);
     EXPECT_EQ(figures->sync_p50, 45312U);
-    EXPECT_EQ(figures->operation_p50(), 106240U);
+    // A cycle of 125,000 less the means of write and sync, 61,234 and 46,000.
+    EXPECT_EQ(figures->unrecorded, 17766U);
+    EXPECT_EQ(figures->operation_p50(), 60928U + 45312U + 17766U);
 }
 
 struct Damage {
@@ -79,6 +81,9 @@ const Damage damages[] = {
     {"no_write", "\"write\"", "\"read\"", "has no member \"write\""},
     {"no_sync_percentile", "{ \"50.000000\" : 45312 }", "{ }", "has no member \"50.000000\""},
     {"no_version", "\"fio version\"", "\"version\"", "has no member \"fio version\""},
+    {"no_mean", "\"mean\" : 61234.5, ", "", "has no member \"mean\""},
+    {"text_mean", "61234.5", "\"61234.5\"", "at least zero"},
+    {"negative_mean", "61234.5", "-61234.5", "at least zero"},
     {"float_runtime", "\"runtime\" : 125", "\"runtime\" : 125.5", "must be a whole number"},
     {"text_ios", "\"total_ios\" : 1000", "\"total_ios\" : \"1000\"", "must be a whole number"},
     {"negative", "\"runtime\" : 125", "\"runtime\" : -125", "must be a whole number"},

@@ -192,9 +192,10 @@ gates::GateRecord peer_record(
     record.parameters.push_back({"pairs", std::uint64_t{comparison.ours.size()}});
     record.parameters.push_back({"operations_ratio_ppm_min", limits.operations_ratio_ppm_min});
     record.parameters.push_back({"p50_ratio_ppm_max", limits.p50_ratio_ppm_max});
-    record.notes.emplace_back("p50 is the sum of the p50 of writes and of syncs, on both sides: "
-                              "fio keeps no histogram of "
-                              "the pair");
+    record.notes.emplace_back(
+        "p50 is the sum of the p50 of writes and of syncs on both sides, since fio keeps no "
+        "histogram of the pair; fio times a sync from the end of its submission, so its mean time "
+        "outside both is added to its p50 (docs/decisions/0015)");
     const std::string found = "ops ratio " + interval_text(comparison.operations) + ", p50 ratio " +
                               interval_text(comparison.p50);
     switch (comparison.verdict) {
