@@ -32,7 +32,8 @@ constexpr std::string_view answer = R"({
       },
       "sync" : {
         "total_ios" : 0,
-        "lat_ns" : { "min" : 30000, "mean" : 46000, "N" : 999, "percentile" : { "50.000000" : 45312 } }
+        "lat_ns" : { "min" : 30000, "mean" : 46000, "N" : 999,
+          "percentile" : { "50.000000" : 45312 } }
       }
     }
   ]
