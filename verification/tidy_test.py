@@ -168,7 +168,7 @@ CASES = [
 BANNED = [
     "x = rand();", "strcpy(a, b);", "sprintf(a, b);", "x = std::stoi(s);", "x = atoi(s);",
     "x = strtol(s, 0, 10);", "p = malloc(8);", "free(p);", "p = new int;", "delete p;",
-    "goto out;", "throw 1;", "dynamic_cast<A*>(b);", "assert(x);", "x = NULL;",
+    "goto out;", "throw 1;", "dynamic_cast<A*>(b);", "assert(x);", "x = NULL;", "typedef int T;",
     "std::format(a);", "a << std::endl;", "alloca(8);", "std::bind(f);", "setjmp(x);",
 ]
 HARMLESS = [
@@ -320,6 +320,30 @@ class Changed(unittest.TestCase):
         self.git(root, "commit", "-qam", "two")
         self.assertEqual(tree.Tree(root).changed, {"b.txt", "c.txt"})
         self.assertEqual(tree.Tree(root, everything=True).changed, {"a.txt", "b.txt", "c.txt"})
+
+    def test_clang_tidy_reads_what_has_not_landed_and_a_tenth(self):
+        names = [f"base/s{n}.cpp" for n in range(60)]
+        header = "base/include/promtact/base/s3.hpp"
+        root = self.repository({**{name: HEAD for name in names}, header: HPP,
+                                "base/s3.cpp": HEAD + "#include <promtact/base/s3.hpp>\n"})
+        landed = tools.tidy_choice(tree.Tree(root), names)
+        self.assertEqual(landed, [name for name in names if tools.in_todays_tenth(name)])
+        self.assertTrue(0 < len(landed) < 20, landed)
+        others = [name for name in names if name not in landed and name != "base/s3.cpp"]
+        write(root, {others[0]: HEAD + "int x;\n", header: HPP + "int y();\n"})
+        self.git(root, "commit", "-qam", "two")
+        self.assertEqual(tools.tidy_choice(tree.Tree(root), names),
+                         sorted({*landed, others[0], "base/s3.cpp"}))
+        self.assertEqual(tools.tidy_choice(tree.Tree(root, everything=True), names), sorted(names))
+
+    def test_without_an_origin_the_local_main_is_what_landed(self):
+        root = self.repository({"a.txt": "a\n", "b.txt": "b\n"})
+        self.git(root, "update-ref", "-d", "refs/remotes/origin/main")
+        self.assertEqual(tree.Tree(root).unlanded, set())
+        self.git(root, "checkout", "-qb", "topic")
+        write(root, {"b.txt": "changed\n", "c.txt": "new\n"})
+        self.git(root, "commit", "-qam", "two")
+        self.assertEqual(tree.Tree(root).unlanded, {"b.txt", "c.txt"})
 
     def test_the_ratchet_only_shrinks(self):
         root = self.repository({shape.RATCHET: "function base/x.cpp f 78 a table\n",
