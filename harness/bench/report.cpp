@@ -13,7 +13,6 @@
 namespace promtact::harness::bench {
 namespace {
 
-using gates::Measurement;
 using gates::Ratio;
 using gates::Scalar;
 
