@@ -121,9 +121,10 @@ struct FlagSet::State {
 
     std::size_t add(std::string_view names, Flag flag) {
         flag.names = split_names(names);
-        for (const std::string& name : flag.names)
+        for (const std::string& name : flag.names) {
             for (const Flag& other : flags)
                 PROMTACT_ASSERT(std::ranges::find(other.names, name) == other.names.end());
+        }
         flags.push_back(std::move(flag));
         return flags.size() - 1;
     }
@@ -139,9 +140,10 @@ struct FlagSet::State {
 
     std::vector<FlagName> names() const {
         std::vector<FlagName> out;
-        for (std::size_t i = 0; i < flags.size(); ++i)
+        for (std::size_t i = 0; i < flags.size(); ++i) {
             for (const std::string& name : flags[i].names)
                 out.push_back({name, i, flags[i].boolean});
+        }
         return out;
     }
 
@@ -183,23 +185,26 @@ struct FlagSet::State {
             return fmt::format("unexpected word {}", shown(words.front())) + boolean_hint(words);
         }
         const std::string_view plural = positionals->max > 1 ? "s" : "";
-        if (words.size() < positionals->min)
+        if (words.size() < positionals->min) {
             return fmt::format(
                 "needs {}{} <{}>", positionals->min < positionals->max ? "at least " : "",
                 positionals->min, positionals->name);
-        if (words.size() > positionals->max)
+        }
+        if (words.size() > positionals->max) {
             return fmt::format(
                 "unexpected word {}: takes at most {} word{}", shown(words[positionals->max]),
                 positionals->max, plural);
+        }
         return std::nullopt;
     }
 
     /// `-keep false` leaves "false" behind as a word; say how to write it.
     std::string boolean_hint(const std::vector<std::string>& words) const {
         if (!parse_boolean(words.front())) return "";
-        for (const Assignment& assignment : assignments)
+        for (const Assignment& assignment : assignments) {
             if (flags[assignment.flag].boolean)
                 return fmt::format("; write {}={}", assignment.spelled, words.front());
+        }
         return "";
     }
 
