@@ -132,9 +132,8 @@ struct FlagSet::State {
     /// Registers with CLI11. check: returns the refusal, or "" to accept; accept: stores.
     void connect(
         std::size_t flag, std::function<std::string(std::string&)> check,
-        std::function<void(const std::string&)> accept) {
-        std::function<void(const std::string&)> store = std::move(accept);
-        app.add_option_function<std::string>("--" + flags[flag].name(), std::move(store))
+        const std::function<void(const std::string&)>& accept) {
+        app.add_option_function<std::string>("--" + flags[flag].name(), accept)
             ->check(CLI::Validator(std::move(check), "", flags[flag].name()));
     }
 

@@ -151,11 +151,12 @@ TEST_F(FeaturesTest, LeavesNothingBehind) {
 }
 
 TEST_F(FeaturesTest, ReportsWhatItFound) {
-    for (const Feature& feature : report.features)
-        if (feature.support != Support::yes)
-            std::printf(
-                "%s %s: %s\n", feature.name.c_str(),
-                std::string(to_string(feature.support)).c_str(), feature.reason.c_str());
+    for (const Feature& feature : report.features) {
+        if (feature.support == Support::yes) continue;
+        std::printf(
+            "%s %s: %s\n", feature.name.c_str(), std::string(to_string(feature.support)).c_str(),
+            feature.reason.c_str());
+    }
     std::printf(
         "features mask 0x%x, last opcode %u, on %s\n", report.features_mask, report.last_opcode,
         report.filesystem.c_str());

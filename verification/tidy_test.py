@@ -228,6 +228,24 @@ class Rules(unittest.TestCase):
         found = tools.clang_tidy(program, self.root, ["bad.cpp", *options])
         self.assertTrue(any("SomeValue" in str(finding) for finding in found), found)
 
+    def test_clang_tidy_believes_a_batch_only_when_it_is_clean(self):
+        shutil.rmtree(self.root)
+        good = "static int helper() {{\n    return {};\n}}\nint {}() {{\n    return helper();\n}}\n"
+        write(self.root, {".clang-tidy": None, "a.cpp": "int some_value() {\n    return 1;\n}\n",
+                          "b.cpp": "int other_value() {\n    return 1;\n}\n",
+                          "c.cpp": good.format(1, "c"), "d.cpp": good.format(2, "d"),
+                          "bad.cpp": "int SomeValue() {\n    return 1;\n}\n"})
+        program = tools.need("clang-tidy-14")
+
+        def read(*paths):
+            found, alone = tools.tidy_batch(program, self.root, paths, ["-std=c++20"])
+            return [finding.path for finding in found], alone
+
+        self.assertEqual(read("a.cpp", "b.cpp"), ([], False))
+        self.assertEqual(read("a.cpp", "bad.cpp", "b.cpp"), (["bad.cpp"], True))
+        self.assertEqual(read("c.cpp", "d.cpp"), ([], True))  # two helpers of one name
+        self.assertEqual(read("gone.cpp"), ([".clang-tidy"], True))  # it did not run
+
     def test_every_rule_has_a_case(self):
         covered = {case[0] for case in CASES} | {"banned", "parity", "clang-tidy"}
         self.assertEqual(covered, set(tidy.RULES))

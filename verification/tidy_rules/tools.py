@@ -171,7 +171,7 @@ def clang_tidy(program, root, words):
         where = os.path.relpath(os.path.join(root, match.group(1)), root)
         found.append(Finding(where, int(match.group(2)), "clang-tidy", match.group(3)))
     if done.returncode != 0 and not found:
-        found.append(Finding(words[-1], 1, "clang-tidy", f"did not run: {done.stderr[-300:]}"))
+        found.append(Finding(".clang-tidy", 1, "clang-tidy", f"did not run: {done.stderr[-300:]}"))
     return found
 
 
@@ -206,6 +206,22 @@ def _batches(chosen, options):
         yield from (paths[n::count] for n in range(count))
 
 
+def tidy_batch(program, root, paths, options):
+    """The findings in files of one folder and one set of options, and whether each was read alone.
+    A finding in the batch may come of reading them together (two have a helper of one name), so it
+    only says to ask each."""
+    less = [f"--checks={NOT_IN_TESTS}"] if paths[0].endswith("_test.cpp") else []
+    if len(paths) > 1:
+        together = root / "build/lint/tidy" / paths[0].replace("/", "-")
+        together.parent.mkdir(parents=True, exist_ok=True)
+        together.write_text("".join(f'#include "{root / path}"\n' for path in paths))
+        if not clang_tidy(program, root, [*less, r"--header-filter=\.(cpp|hpp)$", str(together),
+                                          "--", *options, "-w"]):
+            return [], False
+    return [finding for path in paths
+            for finding in clang_tidy(program, root, [*less, path, "--", *options])], True
+
+
 def check_clang_tidy(tree):
     """clang-tidy on what differs from what landed and on a tenth of the rest."""
     program = need("clang-tidy-14")
@@ -217,26 +233,16 @@ def check_clang_tidy(tree):
     options = {path: _options_of(entries[path]) for path in entries.keys() & set(tree.paths)
                if path.endswith(".cpp")}
     chosen = tidy_choice(tree, options.keys())
-    scratch = tree.root / "build/lint/tidy"
-    scratch.mkdir(exist_ok=True)
+    alone = []
 
     def read(paths):
-        less = [f"--checks={NOT_IN_TESTS}"] if paths[0].endswith("_test.cpp") else []
-        if len(paths) > 1:
-            together = scratch / (paths[0].replace("/", "-"))
-            together.write_text("".join(f'#include "{tree.root / path}"\n' for path in paths))
-            words = [*less, r"--header-filter=\.(cpp|hpp)$", str(together), "--",
-                     *options[paths[0]], "-w"]
-            if not clang_tidy(program, tree.root, words):
-                return []
-        # A finding may come from reading them together (two have a helper of one name): ask each.
-        tree.notes.extend(["ALONE " + " ".join(paths)] if len(paths) > 1 else [])
-        return [finding for path in paths
-                for finding in clang_tidy(program, tree.root, [*less, "-p", "build/lint", path])]
+        found, separately = tidy_batch(program, tree.root, paths, options[paths[0]])
+        alone.extend(paths if separately else [])
+        return found
 
     seen = set()
     for finding in parallel(read, list(_batches(chosen, options))):
         if finding not in seen:
             seen.add(finding)
             yield finding
-    tree.notes.append(f"clang-tidy: {len(chosen)} of {len(options)} files")
+    tree.notes.append(f"clang-tidy: {len(chosen)} of {len(options)} files, {len(alone)} alone")
