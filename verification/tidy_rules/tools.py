@@ -207,19 +207,25 @@ def _batches(chosen, options):
 
 
 def tidy_batch(program, root, paths, options):
-    """The findings in files of one folder and one set of options, and whether each was read alone.
-    A finding in the batch may come of reading them together (two have a helper of one name), so it
-    only says to ask each."""
+    """The findings in files of one folder and one set of options, and which were read alone. What a
+    batch says may come of reading files together (two have a helper of one name): the files it
+    names are read alone, the rest together again."""
     less = [f"--checks={NOT_IN_TESTS}"] if paths[0].endswith("_test.cpp") else []
+    named = set(paths)
     if len(paths) > 1:
         together = root / "build/lint/tidy" / paths[0].replace("/", "-")
         together.parent.mkdir(parents=True, exist_ok=True)
         together.write_text("".join(f'#include "{root / path}"\n' for path in paths))
-        if not clang_tidy(program, root, [*less, r"--header-filter=\.(cpp|hpp)$", str(together),
-                                          "--", *options, "-w"]):
-            return [], False
-    return [finding for path in paths
-            for finding in clang_tidy(program, root, [*less, path, "--", *options])], True
+        said = clang_tidy(program, root, [*less, r"--header-filter=\.(cpp|hpp)$", str(together),
+                                          "--", *options, "-w"])
+        if not said:
+            return [], []
+        named = {finding.path for finding in said} & named or named
+    rest = [path for path in paths if path not in named]
+    found, alone = tidy_batch(program, root, rest, options) if rest else ([], [])
+    for path in sorted(named):
+        found += clang_tidy(program, root, [*less, path, "--", *options])
+    return found, [*alone, *sorted(named)]
 
 
 def check_clang_tidy(tree):
@@ -237,7 +243,7 @@ def check_clang_tidy(tree):
 
     def read(paths):
         found, separately = tidy_batch(program, tree.root, paths, options[paths[0]])
-        alone.extend(paths if separately else [])
+        alone.extend(separately)
         return found
 
     seen = set()
