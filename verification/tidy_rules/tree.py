@@ -229,30 +229,19 @@ class Tree:
 
     @functools.cached_property
     def base_revision(self):
-        """The commit that "changed" is measured from: where this branch left origin/main, or, on
-        main itself, twenty commits back. None outside git or in a shallow clone."""
+        """The commit the ratchet is compared with: where this branch left origin/main, or, on main
+        itself, twenty commits back. None outside git or in a shallow clone."""
         base = self._git("merge-base", "HEAD", "origin/main")
         if base and base != self._git("rev-parse", "HEAD"):
             return base
         return self._git("rev-parse", "--verify", "--quiet", "HEAD~20") or None
 
-    def _differing_from(self, revision):
-        names = self._git("diff", "--name-only", "-z", revision, "--").split("\0")
-        untracked = self._git("ls-files", "--others", "--exclude-standard", "-z").split("\0")
-        return (set(names) | set(untracked)) & set(self.paths)
-
-    @functools.cached_property
-    def changed(self):
-        """Paths that differ from base_revision, plus the untracked ones; every path when there is
-        no base to compare with."""
-        if self.everything or self.base_revision is None:
-            return set(self.paths)
-        return self._differing_from(self.base_revision)
-
     @functools.cached_property
     def unlanded(self):
-        """Paths that differ from landed_revision, plus the untracked ones: what the slowest rule
-        looks at. None of them when nothing tells what has landed."""
+        """Paths that differ from landed_revision, plus the untracked ones: what the slow rules
+        look at. None of them when nothing tells what has landed."""
         if self.landed_revision is None:
             return set()
-        return self._differing_from(self.landed_revision)
+        names = self._git("diff", "--name-only", "-z", self.landed_revision, "--").split("\0")
+        untracked = self._git("ls-files", "--others", "--exclude-standard", "-z").split("\0")
+        return (set(names) | set(untracked)) & set(self.paths)
