@@ -13,7 +13,8 @@ campaigns=$tree/results/hosts
 required_gates="uring_probe direct_io direct_wal durable_write_file durable_write_block
   netns_lifecycle bpf_load packet_fault"
 
-campaign() { find "$campaigns" -mindepth 2 -maxdepth 2 -type d | sort | tail -n 1; }
+recorded() { find "$campaigns/acceptance" -mindepth 1 -maxdepth 1 -type d | sort; }
+campaign() { recorded | tail -n 1; }
 as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
 
 prepare() {
@@ -193,7 +194,7 @@ p16_probe() {
 }
 p17_compare() {
   make --no-print-directory gates GATE=uring_probe HOST=acceptance OUT="$campaigns"
-  mapfile -t two < <(find "$campaigns" -mindepth 2 -maxdepth 2 -type d | sort | tail -n 2)
+  mapfile -t two < <(recorded | tail -n 2)
   "$promtact" gates compare "${two[0]}" "${two[1]}"
 }
 p18_bare() { verification/bare_debian.sh build; }
