@@ -13,7 +13,7 @@ campaigns=$tree/results/hosts
 required_gates="uring_probe direct_io direct_wal durable_write_file durable_write_block
   netns_lifecycle bpf_load packet_fault"
 
-recorded() { find "$campaigns/acceptance" -mindepth 1 -maxdepth 1 -type d | sort; }
+recorded() { find "$campaigns/acceptance" -mindepth 1 -maxdepth 1 -type d -name '20*' | sort; }
 campaign() { recorded | tail -n 1; }
 as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
 
