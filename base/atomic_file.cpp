@@ -152,9 +152,10 @@ Result<void> publish(NewFile& file, const std::filesystem::path& path) {
         kill_point();
     }
     PROMTACT_ASSERT(!file.name.path().empty());
-    if (sys().rename(file.name.path().c_str(), path.c_str()) != 0)
+    if (sys().rename(file.name.path().c_str(), path.c_str()) != 0) {
         return Error::from_errno(
             errno, "rename " + file.name.path().string() + " to " + path.string());
+    }
     file.name.disown();
     return {};
 }
@@ -167,11 +168,12 @@ Result<void> write_all(int fd, std::span<const std::byte> bytes, std::string_vie
         const ssize_t wrote = sys().write(fd, bytes.data(), bytes.size());
         if (wrote < 0 && errno == EINTR) continue;
         if (wrote < 0) return Error::from_errno(errno, "write " + std::string(name));
-        if (wrote == 0)
+        if (wrote == 0) {
             return Error{
                 Errc::short_write, 0,
                 "write " + std::string(name) + " with " + std::to_string(bytes.size()) +
                     " bytes left"};
+        }
         PROMTACT_ASSERT(static_cast<std::size_t>(wrote) <= bytes.size());
         bytes = bytes.subspan(static_cast<std::size_t>(wrote));
     }
@@ -204,9 +206,10 @@ Result<void> sync_directory(const std::filesystem::path& directory) {
 
 Result<void>
 write_file_atomic(const std::filesystem::path& path, std::span<const std::byte> bytes) {
-    if (path.filename().empty() || path.filename() == "." || path.filename() == "..")
+    if (path.filename().empty() || path.filename() == "." || path.filename() == "..") {
         return Error{
             Errc::invalid_argument, 0, "write \"" + path.string() + "\", which names no file"};
+    }
     NewFile file;
     PROMTACT_TRY_ASSIGN(const bool unnamed, create_unnamed(path, file));
     if (!unnamed) PROMTACT_TRY(create_named(path, file));

@@ -77,7 +77,7 @@ TEST(AtomicFile, WritesAndReplacesExactly) {
 }
 
 TEST(AtomicFile, EveryFailingCallKeepsTheOldFileAndLeavesNoTemporary) {
-    for (const Case& c : cases)
+    for (const Case& c : cases) {
         for (const int code : {EIO, ENOSPC, EDQUOT, EACCES}) {
             const SysCalls beneath = c.unnamed_files ? real_sys_calls : without_unnamed_files();
             std::uint64_t n = 1;
@@ -117,6 +117,7 @@ TEST(AtomicFile, EveryFailingCallKeepsTheOldFileAndLeavesNoTemporary) {
             }
             EXPECT_GE(n, 8U) << c.name << ": too few calls were seen to fail";
         }
+    }
 }
 
 TEST(AtomicFile, WritesGoOnAfterShortWritesAndInterruptions) {

@@ -107,11 +107,12 @@ std::string format_utc_compact(std::int64_t unix_seconds) {
 }
 
 Result<std::int64_t> parse_utc(std::string_view text) {
-    if (!matches(text, "dddd-dd-ddTdd:dd:ddZ") && !matches(text, "ddddddddTddddddZ"))
+    if (!matches(text, "dddd-dd-ddTdd:dd:ddZ") && !matches(text, "ddddddddTddddddZ")) {
         return Error{
             Errc::invalid_argument, 0,
             "time stamp \"" + std::string(text.substr(0, 40)) +
                 "\" is not of the form 2026-11-29T20:48:20Z"};
+    }
     std::array<int, 14> digit{};
     std::size_t count = 0;
     for (const char c : text)
@@ -121,9 +122,10 @@ Result<std::int64_t> parse_utc(std::string_view text) {
     const std::chrono::year_month_day date{
         std::chrono::year{two(0) * 100 + two(2)}, std::chrono::month{static_cast<unsigned>(two(4))},
         std::chrono::day{static_cast<unsigned>(two(6))}};
-    if (!date.ok() || two(8) > 23 || two(10) > 59 || two(12) > 59)
+    if (!date.ok() || two(8) > 23 || two(10) > 59 || two(12) > 59) {
         return Error{
             Errc::invalid_argument, 0, "time stamp \"" + std::string(text) + "\" does not exist"};
+    }
     const std::int64_t days = std::chrono::sys_days{date}.time_since_epoch().count();
     return days * seconds_per_day + two(8) * 3600 + two(10) * 60 + two(12);
 }

@@ -29,11 +29,12 @@ constexpr Tables make_tables() noexcept {
             crc = (crc >> 1) ^ ((crc & 1U) != 0 ? polynomial_reflected : 0);
         tables[0][byte] = crc;
     }
-    for (std::size_t k = 1; k < tables.size(); ++k)
+    for (std::size_t k = 1; k < tables.size(); ++k) {
         for (std::size_t byte = 0; byte < 256; ++byte) {
             const std::uint32_t before = tables[k - 1][byte];
             tables[k][byte] = (before >> 8) ^ tables[0][before & 0xffU];
         }
+    }
     return tables;
 }
 

@@ -51,11 +51,12 @@ TEST(Crc32c, TheCheckValueAndTheEmptyInput) {
 
 TEST(Crc32c, BothVersionsAgreeOnEveryLengthAndOffset) {
     const std::vector<std::byte> bytes = random_bytes(400);
-    for (std::size_t length = 0; length <= 300; ++length)
+    for (std::size_t length = 0; length <= 300; ++length) {
         for (std::size_t offset = 0; offset < 16; ++offset) {
             const std::span<const std::byte> part = std::span(bytes).subspan(offset, length);
             ASSERT_EQ(crc32c(part), crc32c_extend_table(0, part)) << length << " at " << offset;
         }
+    }
 }
 
 TEST(Crc32c, ExtendingEqualsTheWholeAtEverySplit) {

@@ -82,9 +82,10 @@ Result<void> refuse_in_use(
     for (const BlockDeviceFacts& user : users) {
         const std::string which =
             user.name == device.name ? path : path + " (through " + user.name + ")";
-        for (const Mount& mount : mounts)
+        for (const Mount& mount : mounts) {
             if (mount.device == user.number || is_source(mount.source, user))
                 return refusal(which + " is mounted at " + mount.mount_point);
+        }
         for (const std::string& swap : swaps)
             if (is_source(swap, user)) return refusal(which + " is active swap");
     }
@@ -111,14 +112,16 @@ Result<void> refuse_range(
     std::uint64_t end_block = 0;
     std::uint64_t end_byte = 0;
     if (__builtin_add_overflow(request.start_block, request.blocks, &end_block) ||
-        __builtin_mul_overflow(end_block, std::uint64_t{request.block_bytes}, &end_byte))
+        __builtin_mul_overflow(end_block, std::uint64_t{request.block_bytes}, &end_byte)) {
         return refusal(
             "start block " + std::to_string(request.start_block) + " plus " +
             std::to_string(request.blocks) + " blocks is no 64-bit offset");
-    if (end_byte > device.size_bytes)
+    }
+    if (end_byte > device.size_bytes) {
         return refusal(
             "the range ends at byte " + std::to_string(end_byte) + ", beyond " + path + " of " +
             std::to_string(device.size_bytes) + " bytes");
+    }
     return {};
 }
 
@@ -158,14 +161,16 @@ Result<BlockDeviceFacts> check_unused(
     if (!facts) return refusal(canonical + " is unknown to sysfs, so its use cannot be checked");
     PROMTACT_TRY_ASSIGN(const std::vector<Mount> mounts, read_mounts(roots));
     PROMTACT_TRY(refuse_system_disk(canonical, *facts, mounts, roots));
-    if (facts->is_partition())
+    if (facts->is_partition()) {
         return refusal(
             canonical + " is a partition of " + facts->disk + ": name a whole, unused disk");
+    }
     if (facts->read_only) return refusal(canonical + " is read-only");
-    if (facts->size_bytes != request.expected_size)
+    if (facts->size_bytes != request.expected_size) {
         return refusal(
             canonical + " has " + std::to_string(facts->size_bytes) + " bytes, expected were " +
             std::to_string(request.expected_size));
+    }
     PROMTACT_TRY(refuse_in_use(canonical, *facts, mounts, roots));
     PROMTACT_TRY(refuse_stacked(canonical, *facts, roots));
     PROMTACT_TRY(refuse_range(request, canonical, *facts));

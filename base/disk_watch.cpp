@@ -25,10 +25,11 @@ Result<DiskWatch> DiskWatch::below(const BlockDeviceFacts& device, const SystemR
         PROMTACT_TRY_ASSIGN(BlockDeviceFacts facts, find_block_device(name, roots));
         if (facts.is_partition() || !facts.slaves.empty()) continue;
         PROMTACT_TRY_ASSIGN(const BlockCounters counters, read_block_counters(name, roots));
-        if (!counters.flushes)
+        if (!counters.flushes) {
             return Error{
                 Errc::unsupported, 0,
                 "count flushes of " + name + ": its stat file has no flush counter"};
+        }
         disks.push_back(std::move(facts));
     }
     PROMTACT_ASSERT(!disks.empty()); // the device itself is one when nothing lies below

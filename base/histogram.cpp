@@ -95,11 +95,12 @@ Histogram::from_buckets(const std::vector<Bucket>& buckets, std::uint64_t min, s
         const std::size_t index = bucket_of(bucket.low);
         const Bucket edges = edges_of(index);
         if (bucket.low > ~std::uint64_t{0} >> 1 || edges.low != bucket.low ||
-            edges.high != bucket.high)
+            edges.high != bucket.high) {
             return Error{
                 Errc::format, 0,
                 "histogram bucket starting at " + std::to_string(bucket.low) +
                     " has foreign edges"};
+        }
         if (bucket.count == 0 || index < histogram.counts_.size())
             return Error{Errc::format, 0, "histogram buckets must ascend and be non-empty"};
         if (bucket.count > ~std::uint64_t{0} - histogram.count_)

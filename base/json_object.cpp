@@ -24,9 +24,10 @@ constexpr std::uint64_t int64_magnitude = std::uint64_t{1} << 63;
 
 ObjectReader::ObjectReader(const JsonValue& value, JsonProblems& problems)
     : value_(value), problems_(problems), asked_(value.children.size(), false) {
-    if (value.kind != JsonKind::object)
+    if (value.kind != JsonKind::object) {
         problems.add(
             value.at, "must be an object, not " + std::string(promtact::to_string(value.kind)));
+    }
 }
 
 const JsonValue* ObjectReader::any(std::string_view name) {
@@ -203,11 +204,12 @@ std::vector<std::string> string_items(const JsonValue& array, JsonProblems& prob
     PROMTACT_ASSERT(array.kind == JsonKind::array);
     std::vector<std::string> items;
     for (const JsonValue& item : array.children) {
-        if (item.kind == JsonKind::text)
+        if (item.kind == JsonKind::text) {
             items.push_back(item.text);
-        else
+        } else {
             problems.add(
                 item.at, "must be a string, not " + std::string(promtact::to_string(item.kind)));
+        }
     }
     return items;
 }

@@ -40,12 +40,13 @@ class Cursor {
   private:
     void note(char byte) noexcept {
         if (in_string_) {
-            if (escaped_)
+            if (escaped_) {
                 escaped_ = false;
-            else if (byte == '\\')
+            } else if (byte == '\\') {
                 escaped_ = true;
-            else if (byte == '"')
+            } else if (byte == '"') {
                 in_string_ = false;
+            }
             return;
         }
         constexpr std::string_view structural = "{}[]:,";
@@ -154,9 +155,10 @@ class TreeBuilder {
         std::string_view what = error.what();
         if (const auto end = what.find("] "); end != std::string_view::npos)
             what.remove_prefix(end + 2);
-        if (what.starts_with("parse error at"))
+        if (what.starts_with("parse error at")) {
             if (const auto colon = what.find(": "); colon != std::string_view::npos)
                 what.remove_prefix(colon + 2);
+        }
         // The offending bytes are quoted at the end; only text may reach a terminal.
         const auto printable = [](char c) { return c >= ' ' && c <= '~'; };
         if (!std::all_of(what.begin(), what.end(), printable))
@@ -205,10 +207,11 @@ class TreeBuilder {
         return true;
     }
     void attach(JsonValue value) {
-        if (open_.empty())
+        if (open_.empty()) {
             root_ = std::move(value);
-        else
+        } else {
             open_.back().children.push_back(std::move(value));
+        }
     }
 
     const Cursor& cursor_;
@@ -289,9 +292,10 @@ Error JsonProblems::to_error(std::string_view source) const {
         context += std::string(source) + ':' + std::to_string(problem.at.line) + ':' +
                    std::to_string(problem.at.column) + ": " + problem.message;
     }
-    if (total_ > list_.size())
+    if (total_ > list_.size()) {
         context += "\n" + std::string(source) + ": and " + std::to_string(total_ - list_.size()) +
                    " more problems";
+    }
     return Error{Errc::format, 0, std::move(context)};
 }
 

@@ -35,9 +35,10 @@ void write_to_stderr(LogLevel level, std::string_view sentence, std::span<const 
 }
 
 bool needs_quotes(std::string_view text) noexcept {
-    for (const char c : text)
+    for (const char c : text) {
         if (static_cast<unsigned char>(c) <= 0x20 || c == 0x7f || c == '"' || c == '=' || c == '\\')
             return true;
+    }
     return text.empty();
 }
 
@@ -72,10 +73,11 @@ void log_event(LogLevel level, std::string_view sentence, std::initializer_list<
     const std::span<const LogField> all(fields.begin(), fields.size());
     Sink& target = sink();
     const std::scoped_lock lock(target.mutex);
-    if (target.function)
+    if (target.function) {
         target.function(level, sentence, all);
-    else
+    } else {
         write_to_stderr(level, sentence, all);
+    }
 }
 
 void set_log_level(LogLevel level) noexcept {

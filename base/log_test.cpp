@@ -75,11 +75,13 @@ TEST(Log, TheDefaultSinkWritesWholeLinesToStderr) {
     ::testing::internal::CaptureStderr();
     {
         std::vector<std::jthread> threads;
-        for (int i = 0; i < 4; ++i)
+        threads.reserve(4);
+        for (int i = 0; i < 4; ++i) {
             threads.emplace_back([i] {
                 for (int n = 0; n < 50; ++n)
                     log_event(LogLevel::info, "tick", {{"thread", i}, {"n", n}});
             });
+        }
     }
     const std::string text = ::testing::internal::GetCapturedStderr();
 

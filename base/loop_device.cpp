@@ -31,14 +31,16 @@ std::string backing_of(const std::string& name) {
 Result<UniqueFd> open_control() {
     UniqueFd control{::open(control_path, O_RDWR | O_CLOEXEC)};
     if (control) return control;
-    if (errno == ENOENT || errno == ENODEV || errno == ENXIO)
+    if (errno == ENOENT || errno == ENODEV || errno == ENXIO) {
         return Error{
             Errc::unsupported, errno,
             "open /dev/loop-control: the kernel lacks CONFIG_BLK_DEV_LOOP or the loop module is "
             "not loaded"};
-    if (errno == EACCES || errno == EPERM)
+    }
+    if (errno == EACCES || errno == EPERM) {
         return Error{
             Errc::denied, errno, "open /dev/loop-control: a loop device needs CAP_SYS_ADMIN"};
+    }
     return Error::from_errno(errno, "open /dev/loop-control");
 }
 
@@ -62,12 +64,14 @@ int configure(int device, int backing, const LoopDevice::Options& options) {
 }
 
 Error configure_error(int sys_errno, const std::string& path) {
-    if (sys_errno == EPERM || sys_errno == EACCES)
+    if (sys_errno == EPERM || sys_errno == EACCES) {
         return Error{
             Errc::denied, sys_errno, "bind " + path + ": a loop device needs CAP_SYS_ADMIN"};
-    if (sys_errno == ENOTTY)
+    }
+    if (sys_errno == ENOTTY) {
         return Error{
             Errc::unsupported, sys_errno, "bind " + path + ": LOOP_CONFIGURE needs Linux 5.8"};
+    }
     return Error::from_errno(sys_errno, "bind " + path);
 }
 
@@ -96,10 +100,11 @@ Result<LoopDevice> LoopDevice::create(const Options& options) {
         const std::string path = "/dev/" + name;
         kill_point();
         UniqueFd device{::open(path.c_str(), access | O_CLOEXEC)};
-        if (!device && errno == ENOENT)
+        if (!device && errno == ENOENT) {
             return Error{
                 Errc::unsupported, ENOENT,
                 "open " + path + ": the node is missing (no devtmpfs on /dev)"};
+        }
         if (!device && (errno == EBUSY || errno == ENXIO)) continue;
         if (!device) return configure_error(errno, path);
         const int failure = configure(device.get(), backing.fd(), options);
@@ -122,11 +127,12 @@ Result<void> LoopDevice::remove() {
     kill_point();
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
     while (!backing_.empty() && backing_of(name_) == backing_) {
-        if (std::chrono::steady_clock::now() > deadline)
+        if (std::chrono::steady_clock::now() > deadline) {
             return Error{
                 Errc::timeout, 0,
                 path_ + " is still bound: another program has it open; losetup -d " + path_ +
                     " detaches it"};
+        }
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     return {};

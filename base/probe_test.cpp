@@ -84,11 +84,13 @@ TEST(Probe, ResetForgetsAndThreadsShareOneMark) {
     EXPECT_FALSE(site("fixture: called").hit);
     {
         std::vector<std::jthread> threads;
-        for (int i = 0; i < 4; ++i)
+        threads.reserve(4);
+        for (int i = 0; i < 4; ++i) {
             threads.emplace_back([] {
                 for (int n = 0; n < 1000; ++n)
                     test_support::called(1);
             });
+        }
     }
     EXPECT_TRUE(site("fixture: called").hit);
     reset_probes();

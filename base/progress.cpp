@@ -88,10 +88,11 @@ std::string Progress::line(std::size_t columns) const {
 
 void Progress::draw() {
     const std::string text = line(options_.columns);
-    if (options_.redraw)
+    if (options_.redraw) {
         std::fprintf(options_.stream, "\r%s\x1b[K", text.c_str());
-    else
+    } else {
         std::fprintf(options_.stream, "%s\n", text.c_str());
+    }
     std::fflush(options_.stream);
     drawn_at_ = clock_.now();
     drawn_once_ = true;

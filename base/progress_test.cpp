@@ -48,18 +48,20 @@ class Environment {
     Environment(const char* name, const char* value) : name_(name) {
         const char* before = std::getenv(name);
         if (before != nullptr) before_ = before;
-        if (value == nullptr)
+        if (value == nullptr) {
             ::unsetenv(name);
-        else
+        } else {
             ::setenv(name, value, 1);
+        }
     }
     Environment(const Environment&) = delete;
     Environment& operator=(const Environment&) = delete;
     ~Environment() {
-        if (before_)
+        if (before_) {
             ::setenv(name_, before_->c_str(), 1);
-        else
+        } else {
             ::unsetenv(name_);
+        }
     }
 
   private:

@@ -29,16 +29,18 @@ Result<Buffer> read_into(const std::filesystem::path& path, Bytes limit) {
         content.resize(size + ask);
         const ssize_t got = sys().read(file.get(), content.data() + size, ask);
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0 && errno == EISDIR)
+        if (got < 0 && errno == EISDIR) {
             return Error{
                 Errc::invalid_argument, EISDIR, "read " + path.string() + ", which is a directory"};
+        }
         if (got < 0) return Error::from_errno(errno, "read " + path.string());
         PROMTACT_ASSERT(static_cast<std::size_t>(got) <= ask);
         size += static_cast<std::size_t>(got);
-        if (size > limit.value)
+        if (size > limit.value) {
             return Error{
                 Errc::no_space, 0,
                 path.string() + " is larger than the " + format_size(limit) + " allowed here"};
+        }
         if (got == 0) break;
     }
     content.resize(size);

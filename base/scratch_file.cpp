@@ -24,10 +24,11 @@ constexpr const char* scratch_prefix = "promtact-scratch-";
 
 Error open_error(int sys_errno, const fs::path& directory, int flags) {
     // open(2): a filesystem without direct I/O refuses the flag with EINVAL.
-    if (sys_errno == EINVAL && (flags & O_DIRECT) != 0)
+    if (sys_errno == EINVAL && (flags & O_DIRECT) != 0) {
         return Error{
             Errc::unsupported, EINVAL,
             "create a file in " + directory.string() + ": this filesystem refuses O_DIRECT"};
+    }
     return Error::from_errno(sys_errno, "create a file in " + directory.string());
 }
 

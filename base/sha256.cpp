@@ -105,10 +105,11 @@ Result<Sha256Digest> parse_sha256(std::string_view text) {
         good = high >= 0 && low >= 0;
         if (good) digest[i] = static_cast<std::byte>(high * 16 + low);
     }
-    if (!good)
+    if (!good) {
         return Error{
             Errc::invalid_argument, 0,
             "\"" + std::string(text.substr(0, 70)) + "\" is not 64 hexadecimal digits"};
+    }
     return digest;
 }
 

@@ -31,10 +31,11 @@ struct Task {
 
 void* run_task(void* argument) {
     Task& task = *static_cast<Task*>(argument);
-    if (::setns(task.namespace_fd, CLONE_NEWNET) != 0)
+    if (::setns(task.namespace_fd, CLONE_NEWNET) != 0) {
         task.error = errno;
-    else
+    } else {
         (*task.body)();
+    }
     return nullptr;
 }
 
@@ -55,11 +56,12 @@ Result<void> refuse_foreign_namespace(int fd) {
     if (filesystem.f_type != NSFS_MAGIC || ::ioctl(fd, NS_GET_NSTYPE) != CLONE_NEWNET)
         return Error{Errc::refused, 0, "the descriptor is no network namespace"};
     for (const char* path : {"/proc/1/ns/net", "/proc/self/ns/net", "/proc/thread-self/ns/net"}) {
-        if (same_as(status, path))
+        if (same_as(status, path)) {
             return Error{
                 Errc::refused, 0,
                 std::string{"fault programs are never attached in the namespace of the host ("} +
                     path + ")"};
+        }
     }
     return {};
 }
@@ -104,15 +106,17 @@ Result<AttachTarget> AttachTarget::verify(int namespace_fd, std::uint32_t interf
     PROMTACT_TRY(target.inside([&] {
         if (::if_indextoname(interface_index, name.data()) == nullptr) name_error = errno;
     }));
-    if (name_error != 0)
+    if (name_error != 0) {
         return Error::from_errno(
             name_error, "interface " + std::to_string(interface_index) + " of the namespace");
+    }
     target.name_ = name.data();
-    if (target.name_.substr(0, our_prefix.size()) != our_prefix)
+    if (target.name_.substr(0, our_prefix.size()) != our_prefix) {
         return Error{
             Errc::refused, 0,
             "interface " + target.name_ + " is not ours: fault programs are attached to " +
                 std::string{our_prefix} + "* only"};
+    }
     return target;
 }
 

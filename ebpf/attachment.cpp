@@ -110,10 +110,11 @@ Result<Attachment> Attachment::clsact(int program_fd, const AttachTarget& target
         filter.handle = options.handle;
         filter.priority = options.priority;
     }));
-    if (status == -EINVAL || status == -ENOENT || status == -EOPNOTSUPP)
+    if (status == -EINVAL || status == -ENOENT || status == -EOPNOTSUPP) {
         return Error{
             Errc::unsupported, -status,
             "attach TC: the kernel lacks CONFIG_NET_SCH_INGRESS or CONFIG_NET_CLS_BPF"};
+    }
     if (status != 0) return attach_error(-status, "attach TC filter", target);
     kill_point();
     return Attachment{std::move(filter)};

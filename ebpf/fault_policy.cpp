@@ -55,9 +55,10 @@ Result<IpAddress> IpAddress::parse(std::string_view text) {
 }
 
 Result<IpAddress> IpAddress::from_bytes(const std::array<std::uint8_t, 16>& mapped) {
-    if (unspecified(mapped))
+    if (unspecified(mapped)) {
         return Error{
             Errc::invalid_argument, 0, "the unspecified address belongs to nobody to be blocked"};
+    }
     return IpAddress{mapped};
 }
 
@@ -68,12 +69,14 @@ Result<void> check(const FaultPolicy& policy) {
     };
     for (const Rate& rate :
          {Rate{"xdp drop", policy.xdp_drop_ppm}, Rate{"tc drop", policy.tc_drop_ppm},
-          Rate{"tc corrupt", policy.tc_corrupt_ppm}})
-        if (rate.ppm > ppm_max)
+          Rate{"tc corrupt", policy.tc_corrupt_ppm}}) {
+        if (rate.ppm > ppm_max) {
             return Error{
                 Errc::invalid_argument, 0,
                 std::string{rate.name} + " rate is " + std::to_string(rate.ppm) +
                     " ppm, allowed are 0 to 1000000"};
+        }
+    }
     return {};
 }
 

@@ -39,10 +39,11 @@ Error load_error(int sys_errno, const VerifierLog& log) {
     // EACCES and EINVAL with statistics in the log are the verifier's word, not a missing right.
     if (!refusal.empty())
         return Error{Errc::refused, sys_errno, what + ": the verifier refused: " + refusal};
-    if (sys_errno == EPERM || sys_errno == EACCES)
+    if (sys_errno == EPERM || sys_errno == EACCES) {
         return Error::from_errno(
             sys_errno, what + ": needs CAP_BPF and CAP_NET_ADMIN in the initial user namespace "
                               "(run as root)");
+    }
     if (sys_errno == ENOSYS)
         return Error{Errc::unsupported, sys_errno, what + ": the kernel lacks CONFIG_BPF_SYSCALL"};
     return Error::from_errno(sys_errno, what);

@@ -33,13 +33,14 @@ accepted_from_json(std::string_view text, std::string_view source) {
     if (reader.require_string("schema") != accepted_schema)
         reader.complain("schema", "must be \"" + std::string(accepted_schema) + "\"");
     std::vector<CampaignName> accepted;
-    if (const JsonValue* list = reader.require_array("accepted"); list != nullptr)
+    if (const JsonValue* list = reader.require_array("accepted"); list != nullptr) {
         for (const JsonValue& item : list->children) {
             CampaignName name = read_entry(item, problems);
             if (std::find(accepted.begin(), accepted.end(), name) != accepted.end())
                 problems.add(item.at, name.host + "/" + name.campaign + " is listed twice");
             accepted.push_back(std::move(name));
         }
+    }
     reader.finish();
     if (!problems.empty()) return problems.to_error(source);
     std::sort(accepted.begin(), accepted.end());

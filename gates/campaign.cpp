@@ -63,10 +63,11 @@ std::vector<Sum> read_sums(const fs::path& path, Problems& problems) {
             continue;
         }
         Sum sum{line.substr(0, 64), line.substr(66)};
-        if (!is_plain_name(sum.name) || !seen.insert(sum.name).second)
+        if (!is_plain_name(sum.name) || !seen.insert(sum.name).second) {
             problems.add(place + "file name is not allowed or appears twice");
-        else
+        } else {
             sums.push_back(std::move(sum));
+        }
     }
     return sums;
 }
@@ -80,11 +81,12 @@ read_files(const fs::path& directory, const std::vector<Sum>& sums, Problems& pr
             problems.add(describe(text.error()));
             continue;
         }
-        if (to_hex(sha256(*text)) != sum.digest)
+        if (to_hex(sha256(*text)) != sum.digest) {
             problems.add(
                 (directory / sum.name).string() + ": checksum differs from the one in SHA256SUMS");
-        else
+        } else {
             texts[sum.name] = std::move(*text);
+        }
     }
     return texts;
 }
@@ -171,9 +173,10 @@ std::vector<CampaignName> list_campaigns(const fs::path& hosts) {
     for (const fs::directory_entry& host : fs::directory_iterator(hosts, error)) {
         std::error_code inner;
         if (!check_host_name(host.path().filename().string())) continue;
-        for (const fs::directory_entry& entry : fs::directory_iterator(host.path(), inner))
+        for (const fs::directory_entry& entry : fs::directory_iterator(host.path(), inner)) {
             if (is_campaign_name(entry.path().filename().string()))
                 names.push_back({host.path().filename(), entry.path().filename()});
+        }
     }
     std::sort(names.begin(), names.end());
     return names;

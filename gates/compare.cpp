@@ -49,10 +49,11 @@ void compare_measurement(
     const Measurement& any = a == nullptr ? *b : *a;
     const std::vector<Figure> left = figures_of(a);
     const std::vector<Figure> right = figures_of(b);
-    for (const Figure& figure : left.empty() ? right : left)
+    for (const Figure& figure : left.empty() ? right : left) {
         out.figures.push_back(
             {gate, any.name, figure.name, any.unit, value_of(left, figure.name),
              value_of(right, figure.name)});
+    }
 }
 
 void compare_records(const GateRecord* a, const GateRecord* b, Comparison& out) {
@@ -68,9 +69,10 @@ void compare_records(const GateRecord* a, const GateRecord* b, Comparison& out) 
     const auto& right = b == nullptr ? none : b->measurements;
     for (const Measurement& measurement : left)
         compare_measurement(any.id, &measurement, find_measurement(right, measurement.name), out);
-    for (const Measurement& measurement : right)
+    for (const Measurement& measurement : right) {
         if (find_measurement(left, measurement.name) == nullptr)
             compare_measurement(any.id, nullptr, &measurement, out);
+    }
 }
 
 void warn(const Campaign& a, const Campaign& b, Comparison& out) {
@@ -97,10 +99,11 @@ std::string shown(const std::optional<std::uint64_t>& value, const ComparedFigur
 }
 
 void nullable(JsonWriter& json, std::string_view name, const std::optional<std::uint64_t>& value) {
-    if (value.has_value())
+    if (value.has_value()) {
         json.field(name, *value);
-    else
+    } else {
         json.field_null(name);
+    }
 }
 
 } // namespace

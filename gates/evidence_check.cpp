@@ -66,9 +66,10 @@ void compare_document(
                                               ? LineDifference::other
                                               : compare_line(*left, *right);
         if (difference == LineDifference::freshness_behind) behind = true;
-        if (difference == LineDifference::overclaim)
+        if (difference == LineDifference::overclaim) {
             findings.problems.push_back(
                 place + "calls current what is stale (" + *right + "): " + std::string(repair));
+        }
         if (difference == LineDifference::overclaim) return;
         if (difference != LineDifference::other) continue;
         findings.problems.push_back(
@@ -77,11 +78,12 @@ void compare_document(
             "\n  results:  " + (right == nullptr ? "(ends)" : *right));
         return;
     }
-    if (behind)
+    if (behind) {
         findings.notes.push_back(path.string() + ": freshness has changed: " + std::string(repair));
-    else
+    } else {
         findings.problems.push_back(
             path.string() + ": differs from the results in line endings: " + std::string(repair));
+    }
 }
 
 void check_readme(const fs::path& root, const Evidence& evidence, Findings& findings) {
@@ -92,10 +94,11 @@ void check_readme(const fs::path& root, const Evidence& evidence, Findings& find
         return;
     }
     const Result<std::string> rendered = render_readme(evidence, *readme);
-    if (!rendered)
+    if (!rendered) {
         findings.problems.push_back(rendered.error().context);
-    else
+    } else {
         compare_document("README.md", *readme, *rendered, findings);
+    }
 }
 
 // Also campaigns that nobody accepted must be what they say.
@@ -103,9 +106,10 @@ void check_all_campaigns(const fs::path& root, const Evidence& evidence, Finding
     const fs::path hosts = root / "results/hosts";
     for (const CampaignName& name : list_campaigns(hosts)) {
         bool accepted = false;
-        for (const AcceptedCampaign& one : evidence.campaigns)
+        for (const AcceptedCampaign& one : evidence.campaigns) {
             accepted =
                 accepted || (one.campaign.host == name.host && one.campaign.name == name.campaign);
+        }
         if (accepted) continue;
         const Result<Campaign> campaign = load_campaign(hosts / name.host / name.campaign);
         if (!campaign) findings.problems.push_back(campaign.error().context);
@@ -124,26 +128,29 @@ check_evidence(const fs::path& root, std::span<const GateEntry> catalog, History
     for (const Document& document : documents) {
         const Result<std::string> on_disk =
             read_text_file(root / document.path, document_bytes_max);
-        if (!on_disk)
+        if (!on_disk) {
             findings.problems.push_back(
                 document.path.string() + ": is missing: " + std::string(repair));
-        else
+        } else {
             compare_document(document.path, *on_disk, document.text, findings);
+        }
     }
-    for (const fs::path& stray : stray_documents(root, documents))
+    for (const fs::path& stray : stray_documents(root, documents)) {
         findings.problems.push_back(
             stray.string() + ": nothing renders it: " + std::string(repair));
+    }
     check_readme(root, evidence, findings);
     check_all_campaigns(root, evidence, findings);
     FigureRules rules;
     for (const Document& document : documents)
         rules.generated.insert(document.path);
-    for (FoundFigure& figure : find_typed_figures(root, std::move(rules), findings.problems))
+    for (FoundFigure& figure : find_typed_figures(root, std::move(rules), findings.problems)) {
         findings.problems.push_back(
             figure.path.string() + ":" + std::to_string(figure.line) + ":" +
             std::to_string(figure.column) + ": figure \"" + figure.text +
             "\" is typed by hand: generate it, put it in code, or add its phrase to "
             "verification/figures_allow.txt");
+    }
     return findings;
 }
 

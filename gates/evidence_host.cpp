@@ -108,10 +108,11 @@ class HostPage {
         const std::string stem = gate + "." + measurement.name;
         std::string text = picture(stem, title, histogram_svg(histogram, title, measurement.unit));
         std::vector<Curve> curves;
-        for (const AcceptedCampaign* accepted : campaigns_)
+        for (const AcceptedCampaign* accepted : campaigns_) {
             if (const Histogram* one = find_histogram(accepted->campaign, gate, measurement.name);
                 one != nullptr)
                 curves.push_back({accepted->campaign.name, one});
+        }
         if (curves.size() > curves_max)
             curves.erase(curves.begin(), curves.end() - static_cast<std::ptrdiff_t>(curves_max));
         const std::string what = title + ", cumulative";

@@ -16,9 +16,10 @@ namespace {
 constexpr std::string_view nothing_yet = "No result has been accepted yet.\n";
 
 std::string headline(const GateRecord& record) {
-    for (const Measurement& measurement : record.measurements)
+    for (const Measurement& measurement : record.measurements) {
         if (std::holds_alternative<Histogram>(measurement.value))
             return measurement.name + " " + measurement_text(measurement);
+    }
     return record.summary.empty() ? record.reason : record.summary;
 }
 
@@ -53,23 +54,25 @@ struct Newest {
 // The newest accepted result of a gate on a host. campaigns are sorted by time within a host.
 std::vector<Newest> newest_results(const Evidence& evidence, std::string_view gate) {
     std::vector<Newest> newest;
-    for (const AcceptedCampaign& accepted : evidence.campaigns)
+    for (const AcceptedCampaign& accepted : evidence.campaigns) {
         for (std::size_t i = 0; i < accepted.campaign.records.size(); ++i) {
             if (accepted.campaign.records[i].id != gate) continue;
             if (!newest.empty() && newest.back().campaign->campaign.host == accepted.campaign.host)
                 newest.pop_back();
             newest.push_back({&accepted, i});
         }
+    }
     return newest;
 }
 
 void status_rows(
     TextTable& table, std::string_view capability, const GateInfo& info, const Evidence& evidence) {
     const std::vector<Newest> newest = newest_results(evidence, info.id);
-    if (newest.empty())
+    if (newest.empty()) {
         table.row(
             {markdown_escaped(capability), markdown_escaped(info.id), "no accepted result", "", "",
              ""});
+    }
     for (const Newest& one : newest) {
         const Campaign& campaign = one.campaign->campaign;
         const GateRecord& record = campaign.records[one.index];
@@ -137,12 +140,13 @@ std::string status_page(const Evidence& evidence, std::span<const GateEntry> cat
     for (const GateEntry& entry : catalog)
         capabilities.insert(entry.info->qualifies.begin(), entry.info->qualifies.end());
     TextTable table({"capability", "gate", "verdict", "host", "campaign", "freshness"});
-    for (const std::string_view capability : capabilities)
+    for (const std::string_view capability : capabilities) {
         for (const GateEntry& entry : catalog) {
             const auto& units = entry.info->qualifies;
             if (std::find(units.begin(), units.end(), capability) != units.end())
                 status_rows(table, capability, *entry.info, evidence);
         }
+    }
     return text + table.markdown();
 }
 
@@ -150,11 +154,12 @@ Result<std::string> render_readme(const Evidence& evidence, std::string_view rea
     const auto begin = readme.find(figures_begin);
     const auto end = readme.find(figures_end);
     const bool once = count_of(readme, figures_begin) == 1 && count_of(readme, figures_end) == 1;
-    if (!once || end < begin)
+    if (!once || end < begin) {
         return Error{
             Errc::format, 0,
             "README.md needs one line " + std::string(figures_begin) + " and after it one line " +
                 std::string(figures_end)};
+    }
     return std::string(readme.substr(0, begin)) + readme_block(evidence) +
            std::string(readme.substr(end + figures_end.size()));
 }

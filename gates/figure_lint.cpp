@@ -121,14 +121,15 @@ std::size_t skip_joint(std::string_view line, std::size_t at) {
     constexpr std::string_view thin_blank = "\xE2\x80\xAF";
     if (at < line.size() && line[at] == '-') return at + 1;
     while (at < line.size()) {
-        if (line[at] == ' ')
+        if (line[at] == ' ') {
             ++at;
-        else if (line.substr(at).starts_with(hard_blank))
+        } else if (line.substr(at).starts_with(hard_blank)) {
             at += hard_blank.size();
-        else if (line.substr(at).starts_with(thin_blank))
+        } else if (line.substr(at).starts_with(thin_blank)) {
             at += thin_blank.size();
-        else
+        } else {
             break;
+        }
     }
     return at;
 }
@@ -262,10 +263,11 @@ class ProseReader {
 bool covered(
     std::string_view line, std::size_t begin, std::size_t end,
     const std::vector<std::string>& allowed) {
-    for (const std::string& phrase : allowed)
+    for (const std::string& phrase : allowed) {
         for (auto at = line.find(phrase); at != std::string_view::npos;
              at = line.find(phrase, at + 1))
             if (at <= begin && at + phrase.size() >= end) return true;
+    }
     return false;
 }
 
@@ -329,9 +331,10 @@ std::vector<FoundFigure>
 find_typed_figures(const fs::path& root, FigureRules rules, std::vector<std::string>& problems) {
     const Result<std::string> allowed =
         read_text_file(root / "verification/figures_allow.txt", document_bytes_max);
-    if (allowed)
+    if (allowed) {
         for (std::string& phrase : parse_allowed(*allowed))
             rules.allowed.push_back(std::move(phrase));
+    }
     std::vector<fs::path> files;
     std::error_code error;
     for (auto entry = fs::recursive_directory_iterator(root, error);

@@ -37,9 +37,10 @@ std::string duration_text(std::uint64_t nanoseconds) {
     if (nanoseconds < 999'500) return three_digits(nanoseconds, 1'000) + " µs";
     if (nanoseconds < 999'500'000)
         return three_digits(std::max<std::uint64_t>(nanoseconds, 1'000'000), 1'000'000) + " ms";
-    if (nanoseconds < 9'999'000'000'000)
+    if (nanoseconds < 9'999'000'000'000) {
         return three_digits(std::max<std::uint64_t>(nanoseconds, 1'000'000'000), 1'000'000'000) +
                " s";
+    }
     return grouped(nanoseconds / 1'000'000'000) + " s";
 }
 

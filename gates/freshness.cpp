@@ -36,10 +36,11 @@ freshness_of(const GateRecord& record, std::span<const GateEntry> catalog, Histo
             return e.info->id == record.id;
         });
         if (entry == catalog.end()) return stale("the gate is gone");
-        if (entry->info->revision != record.revision)
+        if (entry->info->revision != record.revision) {
             return stale(
                 "the gate is at revision " + std::to_string(entry->info->revision) +
                 ", the result at " + std::to_string(record.revision));
+        }
     }
     const auto changed = history.changed_since(record.run.commit, folders_of(record));
     if (!changed.has_value()) return {Freshness::State::unknown, "no history to compare with"};

@@ -66,10 +66,11 @@ class Write {
     void operator()(std::string_view name, const std::string& text) { json_.field(name, text); }
     void operator()(std::string_view name, std::uint64_t number) { json_.field(name, number); }
     void operator()(std::string_view name, const std::optional<std::uint64_t>& number) {
-        if (number.has_value())
+        if (number.has_value()) {
             json_.field(name, *number);
-        else
+        } else {
             json_.field_null(name);
+        }
     }
     void operator()(std::string_view name, const std::vector<std::string>& list) {
         json_.strings(name, list);
@@ -89,10 +90,11 @@ std::vector<NamedFact> named_facts(const JsonValue* object, JsonProblems& proble
     std::vector<NamedFact> list;
     if (object == nullptr) return list;
     for (const JsonValue& child : object->children) {
-        if (child.kind == JsonKind::text)
+        if (child.kind == JsonKind::text) {
             list.push_back({child.name, child.text});
-        else
+        } else {
             problems.add(child.at, "must be a string, not " + std::string(to_string(child.kind)));
+        }
     }
     return list;
 }

@@ -28,11 +28,12 @@ std::string slug_of(std::string_view model) {
         gap = false;
         slug += lower;
     }
-    for (const std::string_view noise : {"-r", "-tm", "-cpu", "-processor"})
+    for (const std::string_view noise : {"-r", "-tm", "-cpu", "-processor"}) {
         for (auto at = slug.find(noise); at != std::string::npos; at = slug.find(noise, at + 1)) {
             const std::size_t end = at + noise.size();
             if (end == slug.size() || slug[end] == '-') slug.erase(at, noise.size());
         }
+    }
     return slug.substr(0, 40);
 }
 

@@ -152,16 +152,18 @@ StorageFacts collect_storage_facts(const fs::path& directory) {
     // Btrfs and overlay have numbers of their own; Btrfs names its device as the source.
     struct stat source {};
     if (mount->source.starts_with("/dev/") && ::stat(mount->source.c_str(), &source) == 0 &&
-        S_ISBLK(source.st_mode))
+        S_ISBLK(source.st_mode)) {
         number =
             std::to_string(major(source.st_rdev)) + ":" + std::to_string(minor(source.st_rdev));
+    }
     std::error_code error;
     const fs::path partition = fs::canonical("/sys/dev/block/" + number, error);
     facts.journal = journal_of(*mount, partition.filename());
-    if (const fs::path disk = disk_folder(number); !disk.empty())
+    if (const fs::path disk = disk_folder(number); !disk.empty()) {
         describe_disk(disk, facts);
-    else if (is_memory_filesystem(mount->type))
+    } else if (is_memory_filesystem(mount->type)) {
         facts.device = "none";
+    }
     return facts;
 }
 

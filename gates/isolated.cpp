@@ -145,9 +145,10 @@ GateOutcome judge(const IsolatedRun& run, Ending ending, int status, const Frame
             "ended by signal " + std::to_string(WTERMSIG(status)) + " (SIG" +
             (name == nullptr ? "?" : name) + ")");
     }
-    if (!frames.report().has_value())
+    if (!frames.report().has_value()) {
         return broken(
             "ended with status " + std::to_string(WEXITSTATUS(status)) + " before it reported");
+    }
     Result<GateOutcome> outcome = outcome_from_json(*frames.report());
     if (!outcome) return broken("sent a report that is no report: " + outcome.error().context);
     return std::move(*outcome);

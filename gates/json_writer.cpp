@@ -30,8 +30,7 @@ std::string quoted_list(const Items& items) {
 
 } // namespace
 
-JsonWriter::JsonWriter() {
-    text_ = "{";
+JsonWriter::JsonWriter() : text_("{") {
     levels_.push_back({.array = false, .empty = true});
 }
 

@@ -44,9 +44,10 @@ Result<void> check_need(const Need& need) {
 
 std::vector<MissingNeed> missing_needs(const GateInfo& info) {
     std::vector<MissingNeed> missing;
-    for (const Need& need : info.needs)
+    for (const Need& need : info.needs) {
         if (Result<void> met = check_need(need); !met)
             missing.push_back({std::move(met).error(), std::string(need.remedy)});
+    }
     return missing;
 }
 

@@ -61,7 +61,7 @@ struct Candidates {
 
 Candidates search(const QualificationQuestion& question, std::span<const fs::path> folders) {
     Candidates candidates;
-    for (const fs::path& folder : folders)
+    for (const fs::path& folder : folders) {
         for (const CampaignName& name : list_campaigns(folder)) {
             const fs::path place = folder / name.host / name.campaign;
             std::error_code error;
@@ -71,10 +71,12 @@ Candidates search(const QualificationQuestion& question, std::span<const fs::pat
                 ++candidates.broken;
                 continue;
             }
-            for (const GateRecord& record : campaign->records)
+            for (const GateRecord& record : campaign->records) {
                 if (record.id == question.gate && record.kind == RecordKind::gate)
                     candidates.consider(question, *campaign, {place, name.campaign, record});
+            }
         }
+    }
     return candidates;
 }
 
@@ -118,18 +120,19 @@ Qualification qualify(const QualificationQuestion& question, std::span<const fs:
     const std::string& gate = question.gate;
     if (found.fitting.has_value()) return judge(question, *found.fitting);
     Qualification answer;
-    if (found.old_revision.has_value())
+    if (found.old_revision.has_value()) {
         answer.reason = gate + " was answered at revision " +
                         std::to_string(found.old_revision->record.revision) + ", revision " +
                         std::to_string(question.revision) + " is needed";
-    else if (found.other_device.has_value())
+    } else if (found.other_device.has_value()) {
         answer.reason = gate + " was answered for device " + found.device_seen +
                         ", the data is on " + question.device;
-    else if (found.other_kernel.has_value())
+    } else if (found.other_kernel.has_value()) {
         answer.reason = gate + " was answered under kernel " + found.kernel_seen + ", this is " +
                         question.kernel + " " + question.kernel_version;
-    else
+    } else {
         answer.reason = "there is no result of " + gate + " in " + joined(folders);
+    }
     if (found.broken > 0)
         answer.reason += "; " + std::to_string(found.broken) + " broken campaigns were ignored";
     answer.reason += ": run promtact gates run " + gate;
@@ -145,9 +148,10 @@ std::vector<fs::path> result_folders(std::string_view named) {
         const std::size_t end = std::min(text.find(':', at), text.size());
         const fs::path folder = text.substr(at, end - at);
         std::error_code error;
-        if (end > at)
+        if (end > at) {
             folders.push_back(
                 fs::is_directory(folder / "hosts", error) ? folder / "hosts" : folder);
+        }
         at = end + 1;
     }
     return folders;

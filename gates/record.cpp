@@ -24,10 +24,11 @@ void write_gate(JsonWriter& json, const GateRecord& record) {
 }
 
 void write_text_or_null(JsonWriter& json, std::string_view name, const std::string& text) {
-    if (text.empty())
+    if (text.empty()) {
         json.field_null(name);
-    else
+    } else {
         json.field(name, text);
+    }
 }
 
 void write_control(JsonWriter& json, const std::optional<ControlRecord>& control) {
@@ -127,9 +128,10 @@ GateRecord record_of(const GateInfo& info, GateClass sample) {
 Result<std::string> to_json(const GateRecord& record) {
     std::string text = text_of(record);
     PROMTACT_TRY_ASSIGN(const GateRecord back, gate_record_from_json(text, record.id + ".json"));
-    if (text_of(back) != text)
+    if (text_of(back) != text) {
         return Error{
             Errc::format, 0, "result of " + record.id + " does not survive being read back"};
+    }
     return text;
 }
 

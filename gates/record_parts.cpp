@@ -63,10 +63,11 @@ Histogram read_histogram(ObjectReader& reader, JsonProblems& problems) {
         return {};
     }
     const auto same = [&](std::string_view name, std::uint64_t stored, std::uint64_t computed) {
-        if (stored != computed)
+        if (stored != computed) {
             reader.complain(
                 name, "is " + std::to_string(stored) + " but the histogram gives " +
                           std::to_string(computed));
+        }
     };
     same("count", count, histogram->count());
     same("p50", p50, histogram->p50());
@@ -100,13 +101,14 @@ Measurement read_measurement(const JsonValue& item, JsonProblems& problems) {
 
 void write_parameters(JsonWriter& json, const std::vector<Parameter>& parameters) {
     json.object("parameters");
-    for (const Parameter& parameter : parameters)
+    for (const Parameter& parameter : parameters) {
         std::visit(
             Overloaded{
                 [&](std::uint64_t value) { json.field(parameter.name, value); },
                 [&](const std::string& value) { json.field(parameter.name, value); },
                 [&](bool value) { json.field_bool(parameter.name, value); }},
             parameter.value);
+    }
     json.end();
 }
 
@@ -135,15 +137,16 @@ std::vector<Parameter> read_parameters(const JsonValue* object, JsonProblems& pr
     std::vector<Parameter> parameters;
     if (object == nullptr) return parameters;
     for (const JsonValue& child : object->children) {
-        if (child.kind == JsonKind::integer && !child.negative)
+        if (child.kind == JsonKind::integer && !child.negative) {
             parameters.push_back({child.name, child.integer});
-        else if (child.kind == JsonKind::text)
+        } else if (child.kind == JsonKind::text) {
             parameters.push_back({child.name, child.text});
-        else if (child.kind == JsonKind::boolean)
+        } else if (child.kind == JsonKind::boolean) {
             parameters.push_back({child.name, child.truth});
-        else
+        } else {
             problems.add(
                 child.at, "a parameter must be an unsigned integer, a string or a boolean");
+        }
     }
     return parameters;
 }

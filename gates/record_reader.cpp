@@ -29,11 +29,12 @@ std::vector<std::string> texts(const JsonValue* array, JsonProblems& problems) {
 Verdict read_verdict(ObjectReader& reader, std::string_view name) {
     const std::string word = reader.require_string(name);
     const std::optional<Verdict> verdict = verdict_from(word);
-    if (!verdict.has_value() && !word.empty())
+    if (!verdict.has_value() && !word.empty()) {
         reader.complain(
             name, "\"" + word +
                       "\" is no verdict (pass, fail, unsupported, denied, "
                       "blocked, error)");
+    }
     return verdict.value_or(Verdict::error);
 }
 
@@ -99,12 +100,13 @@ RunRecord read_run(const JsonValue* object, JsonProblems& problems) {
     run.build = read_build(reader.require_object("build"), problems);
     const std::string seed = reader.require_string("seed");
     const Result<std::uint64_t> number = parse_seed(seed);
-    if (!number)
+    if (!number) {
         reader.complain("seed", "is no seed: " + number.error().context);
-    else if (format_seed(*number) != seed)
+    } else if (format_seed(*number) != seed) {
         reader.complain("seed", "must be written " + format_seed(*number));
-    else
+    } else {
         run.seed = *number;
+    }
     reader.finish();
     return run;
 }
@@ -231,10 +233,11 @@ Result<GateOutcome> outcome_from_json(std::string_view text) {
     if (!root.has_value()) return problems.to_error("report");
     ObjectReader reader(*root, problems);
     GateOutcome outcome;
-    if (const JsonValue* error = reader.optional_object("error"); error != nullptr)
+    if (const JsonValue* error = reader.optional_object("error"); error != nullptr) {
         outcome.error = read_error(*error, problems);
-    else
+    } else {
         outcome.report = read_report(reader, problems);
+    }
     reader.finish();
     if (!problems.empty()) return problems.to_error("report");
     return outcome;

@@ -68,8 +68,8 @@ class Run {
   public:
     Run(const RunnerConfig& config, RunnerObserver& observer, CampaignWriter& writer,
         WorkPlace& place, std::size_t total)
-        : config_(config), observer_(observer), writer_(writer), place_(place), total_(total) {
-        options_ = config.options;
+        : config_(config), observer_(observer), writer_(writer), place_(place),
+          options_(config.options), total_(total) {
         options_.directory = place.path;
     }
 
@@ -112,9 +112,10 @@ class Run {
             const auto past = std::find_if(
                 verdicts_.begin(), verdicts_.end(), [&](const Past& p) { return p.id == needed; });
             PROMTACT_ASSERT(past != verdicts_.end());
-            if (past->verdict != Verdict::pass)
+            if (past->verdict != Verdict::pass) {
                 return "requires " + past->id + ", which ended in " +
                        std::string(to_string(past->verdict));
+            }
         }
         return std::nullopt;
     }
@@ -181,14 +182,15 @@ class Run {
             report.reason.empty() ? report.summary : report.reason};
         if (report.verdict == Verdict::fail) return true;
         const std::string name(info.control);
-        if (report.verdict == Verdict::pass)
+        if (report.verdict == Verdict::pass) {
             end(record, Verdict::error,
                 "its control did not fail: with " + name + " the body still passed" +
                     (report.summary.empty() ? "" : " (" + report.summary + ")"));
-        else if (report.verdict == Verdict::error)
+        } else if (report.verdict == Verdict::error) {
             end(record, Verdict::error, "its control " + name + " broke: " + report.reason);
-        else
+        } else {
             end(record, report.verdict, report.reason);
+        }
         if (!report.remedy.empty()) record.remedy = report.remedy;
         return false;
     }
@@ -239,9 +241,10 @@ class Run {
 // What is needed for one gate, depth first is not needed: the catalog lists requirements earlier.
 void select_with_requirements(
     std::span<const GateEntry> catalog, std::set<std::string_view>& wanted) {
-    for (auto entry = catalog.rbegin(); entry != catalog.rend(); ++entry)
+    for (auto entry = catalog.rbegin(); entry != catalog.rend(); ++entry) {
         if (wanted.contains(entry->info->id))
             wanted.insert(entry->info->requires_gates.begin(), entry->info->requires_gates.end());
+    }
 }
 
 Error unknown_gate(std::span<const GateEntry> catalog, const std::string& name) {
@@ -265,18 +268,21 @@ Result<std::vector<const GateEntry*>> plan_gates(
         if (!known) return unknown_gate(catalog, name);
         wanted.insert(name);
     }
-    if (selected.empty())
-        for (const GateEntry& entry : catalog)
+    if (selected.empty()) {
+        for (const GateEntry& entry : catalog) {
             if (entry.info->gate_class == GateClass::quick || gate_class == GateClass::full)
                 wanted.insert(entry.info->id);
+        }
+    }
     select_with_requirements(catalog, wanted);
     std::vector<const GateEntry*> plan;
     for (const GateEntry& entry : catalog) {
         if (!wanted.contains(entry.info->id)) continue;
-        for (const std::string_view needed : entry.info->requires_gates)
+        for (const std::string_view needed : entry.info->requires_gates) {
             PROMTACT_ASSERT(std::any_of(plan.begin(), plan.end(), [&](const GateEntry* earlier) {
                 return earlier->info->id == needed;
             }));
+        }
         plan.push_back(&entry);
     }
     return plan;

@@ -28,9 +28,10 @@ JsonValue schema(const std::string& name) {
 
 std::set<std::string> names_of(const JsonValue* object) {
     std::set<std::string> names;
-    if (object != nullptr)
+    if (object != nullptr) {
         for (const JsonValue& child : object->children)
             names.insert(child.name);
+    }
     return names;
 }
 

@@ -54,16 +54,17 @@ class Axis {
 std::string escaped(std::string_view text) {
     std::string out;
     for (const char c : text) {
-        if (c == '<')
+        if (c == '<') {
             out += "&lt;";
-        else if (c == '>')
+        } else if (c == '>') {
             out += "&gt;";
-        else if (c == '&')
+        } else if (c == '&') {
             out += "&amp;";
-        else if (c == '"')
+        } else if (c == '"') {
             out += "&quot;";
-        else
+        } else {
             out += c;
+        }
     }
     return out;
 }
@@ -99,7 +100,7 @@ std::string
 axis_labels(const Axis& axis, std::uint64_t min, std::uint64_t max, std::string_view unit) {
     std::string out = line_between(left, bottom, right, bottom, "#444444");
     std::uint64_t last = 0;
-    for (std::uint64_t decade = 1; decade <= max && decade <= UINT64_MAX / 10; decade *= 10)
+    for (std::uint64_t decade = 1; decade <= max && decade <= UINT64_MAX / 10; decade *= 10) {
         for (const std::uint64_t digit : {1U, 2U, 5U}) {
             const std::uint64_t value = decade * digit;
             if (value < min || value > max) continue;
@@ -109,6 +110,7 @@ axis_labels(const Axis& axis, std::uint64_t min, std::uint64_t max, std::string_
             out += line_between(x, bottom, x, bottom + 5, "#444444");
             out += text_at(x, bottom + 18, "middle", value_text(value, unit));
         }
+    }
     return out;
 }
 

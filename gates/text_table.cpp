@@ -24,9 +24,10 @@ void TextTable::row(std::vector<std::string> cells) {
 
 std::string TextTable::plain() const {
     std::vector<std::size_t> widths(rows_.front().size(), 0);
-    for (const auto& cells : rows_)
+    for (const auto& cells : rows_) {
         for (std::size_t i = 0; i < cells.size(); ++i)
             widths[i] = std::max(widths[i], width_of(cells[i]));
+    }
     std::string text;
     for (const auto& cells : rows_) {
         std::string line;

@@ -86,11 +86,12 @@ TEST(Argv, NamesWhatIsWrong) {
         {"C1 control in a value", {"-config", "\xC2\x9B"}, R"(contains a control character)"},
         {"bundled short flags", {"-ck"}, R"(unknown flag "-ck")"},
     };
-    for (const Row& row : rows)
+    for (const Row& row : rows) {
         EXPECT_THAT(
             shape(split(row.words)),
             testing::AllOf(testing::StartsWith("! "), testing::HasSubstr(row.expected)))
             << row.name;
+    }
 }
 
 TEST(Argv, GivesHelpUnlessSomethingBeforeItIsWrong) {

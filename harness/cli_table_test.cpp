@@ -91,24 +91,25 @@ std::string replaced(std::string text, std::string_view what, const std::string&
 bool apply(const std::string& modifier, const Fixture& fixture, Launch& launch) {
     if (modifier == "kernel" || modifier == "pure" || modifier == "root") return true;
     if (modifier.starts_with("keeps ")) return true;
-    if (modifier.starts_with("env "))
+    if (modifier.starts_with("env ")) {
         launch.environment.push_back(modifier.substr(4));
-    else if (modifier == "nobody")
+    } else if (modifier == "nobody") {
         launch.as_nobody = true;
-    else if (modifier == "stdout full")
+    } else if (modifier == "stdout full") {
         launch.standard_output = Stdout::full_device;
-    else if (modifier == "stdout closed")
+    } else if (modifier == "stdout closed") {
         launch.standard_output = Stdout::closed;
-    else if (modifier == "full")
+    } else if (modifier == "full") {
         launch.full_mounts.push_back(fixture.path() + "/full");
-    else if (modifier == "readonly")
+    } else if (modifier == "readonly") {
         launch.read_only_mounts.push_back(fixture.path() + "/readonly");
-    else if (modifier == "no io_uring EPERM")
+    } else if (modifier == "no io_uring EPERM") {
         launch.io_uring_errno = EPERM;
-    else if (modifier == "no io_uring ENOSYS")
+    } else if (modifier == "no io_uring ENOSYS") {
         launch.io_uring_errno = ENOSYS;
-    else
+    } else {
         return false;
+    }
     return true;
 }
 
@@ -145,11 +146,13 @@ void check(const CliRow& row) {
     expect_parts(replaced(finish->out, fixture.path(), "TMP"), row.out);
     expect_parts(replaced(finish->err, fixture.path(), "TMP"), row.err);
     std::vector<std::string> after = fixture.listing();
-    for (const std::string& modifier : row.modifiers)
-        if (modifier.starts_with("keeps "))
+    for (const std::string& modifier : row.modifiers) {
+        if (modifier.starts_with("keeps ")) {
             std::erase_if(after, [kept = modifier.substr(6)](const std::string& name) {
                 return name == kept || name.starts_with(kept + "/");
             });
+        }
+    }
     EXPECT_EQ(after, before) << "something was left behind";
 }
 
@@ -170,10 +173,11 @@ std::string row_name(const ::testing::TestParamInfo<CliRow>& info) {
     name += '_';
     for (const char c : info.param.text.substr(0, 60)) {
         const bool letter = std::isalnum(static_cast<unsigned char>(c)) != 0;
-        if (letter)
+        if (letter) {
             name += c;
-        else if (name.back() != '_')
+        } else if (name.back() != '_') {
             name += '_';
+        }
     }
     return name;
 }

@@ -121,9 +121,10 @@ struct FlagSet::State {
 
     std::size_t add(std::string_view names, Flag flag) {
         flag.names = split_names(names);
-        for (const std::string& name : flag.names)
+        for (const std::string& name : flag.names) {
             for (const Flag& other : flags)
                 PROMTACT_ASSERT(std::ranges::find(other.names, name) == other.names.end());
+        }
         flags.push_back(std::move(flag));
         return flags.size() - 1;
     }
@@ -131,17 +132,17 @@ struct FlagSet::State {
     /// Registers with CLI11. check: returns the refusal, or "" to accept; accept: stores.
     void connect(
         std::size_t flag, std::function<std::string(std::string&)> check,
-        std::function<void(const std::string&)> accept) {
-        std::function<void(const std::string&)> store = std::move(accept);
-        app.add_option_function<std::string>("--" + flags[flag].name(), std::move(store))
+        const std::function<void(const std::string&)>& accept) {
+        app.add_option_function<std::string>("--" + flags[flag].name(), accept)
             ->check(CLI::Validator(std::move(check), "", flags[flag].name()));
     }
 
     std::vector<FlagName> names() const {
         std::vector<FlagName> out;
-        for (std::size_t i = 0; i < flags.size(); ++i)
+        for (std::size_t i = 0; i < flags.size(); ++i) {
             for (const std::string& name : flags[i].names)
                 out.push_back({name, i, flags[i].boolean});
+        }
         return out;
     }
 
@@ -183,23 +184,26 @@ struct FlagSet::State {
             return fmt::format("unexpected word {}", shown(words.front())) + boolean_hint(words);
         }
         const std::string_view plural = positionals->max > 1 ? "s" : "";
-        if (words.size() < positionals->min)
+        if (words.size() < positionals->min) {
             return fmt::format(
                 "needs {}{} <{}>", positionals->min < positionals->max ? "at least " : "",
                 positionals->min, positionals->name);
-        if (words.size() > positionals->max)
+        }
+        if (words.size() > positionals->max) {
             return fmt::format(
                 "unexpected word {}: takes at most {} word{}", shown(words[positionals->max]),
                 positionals->max, plural);
+        }
         return std::nullopt;
     }
 
     /// `-keep false` leaves "false" behind as a word; say how to write it.
     std::string boolean_hint(const std::vector<std::string>& words) const {
         if (!parse_boolean(words.front())) return "";
-        for (const Assignment& assignment : assignments)
+        for (const Assignment& assignment : assignments) {
             if (flags[assignment.flag].boolean)
                 return fmt::format("; write {}={}", assignment.spelled, words.front());
+        }
         return "";
     }
 

@@ -18,10 +18,11 @@ std::vector<std::string> words_of(const std::uint8_t* data, std::size_t size) {
     if (size == 0) return words;
     words.emplace_back();
     for (std::size_t i = 0; i < size; ++i) {
-        if (data[i] == 0x1E)
+        if (data[i] == 0x1E) {
             words.emplace_back();
-        else
+        } else {
             words.back().push_back(static_cast<char>(data[i]));
+        }
     }
     return words;
 }

@@ -66,6 +66,7 @@ GitHistory::Answer GitHistory::git(std::vector<std::string> arguments) const {
                                    "-c",           "core.fsmonitor=false"};
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char*> argv;
+    argv.reserve(words.size() + 1);
     for (std::string& word : words)
         argv.push_back(word.data());
     argv.push_back(nullptr);

@@ -37,10 +37,11 @@ std::vector<std::string> listed_commands() {
     std::vector<std::string> names;
     bool listing = false;
     for (std::string line; std::getline(lines, line);) {
-        if (listing && line.starts_with("  "))
+        if (listing && line.starts_with("  ")) {
             names.push_back(line.substr(2, line.find(' ', 2) - 2));
-        else
+        } else {
             listing = line == "commands:";
+        }
     }
     return names;
 }

@@ -121,9 +121,10 @@ Result<void> remove_name(const std::filesystem::path& path, const Claim& claim) 
         PROMTACT_TRY_ASSIGN(found, look_at(path, claim));
     }
     if (found == AtName::nothing) return {};
-    if (found != AtName::our_marker)
+    if (found != AtName::our_marker) {
         return Error{
             Errc::refused, 0, path.string() + " is not what was claimed; it is left alone"};
+    }
     if (::unlink(path.c_str()) != 0 && errno != ENOENT)
         return Error::from_errno(errno, "unlink " + path.string());
     kill_point();

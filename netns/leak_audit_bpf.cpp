@@ -79,10 +79,11 @@ void collect_tcx(std::uint32_t index, const std::string& name, Lines& lines) {
         if (status == -EPERM)
             lines.push_back("attached tcx " + name + " not visible (needs CAP_NET_ADMIN)");
         if (status < 0) continue;
-        for (std::uint32_t i = 0; i < attribute.query.prog_cnt && i < ids.size(); ++i)
+        for (std::uint32_t i = 0; i < attribute.query.prog_cnt && i < ids.size(); ++i) {
             lines.push_back(
                 "attached tcx " + name + (hook == tcx_hooks[0] ? " ingress" : " egress") +
                 " program " + std::to_string(ids[i]));
+        }
     }
 }
 
@@ -105,10 +106,11 @@ void collect_bpf_objects(Lines& lines) {
     }));
     static_cast<void>(walk(BPF_LINK_GET_NEXT_ID, [&](std::uint32_t id) {
         bpf_link_info info{};
-        if (read_info(BPF_LINK_GET_FD_BY_ID, id, info) && our_programs.count(info.prog_id) != 0)
+        if (read_info(BPF_LINK_GET_FD_BY_ID, id, info) && our_programs.count(info.prog_id) != 0) {
             lines.push_back(
                 "bpf link " + std::to_string(id) + " type " + std::to_string(info.type) +
                 " program " + std::to_string(info.prog_id));
+        }
     }));
 }
 

@@ -136,11 +136,12 @@ Result<void> collect_qdiscs(
         const auto index = static_cast<std::uint32_t>(qdisc.header().tcm_ifindex);
         const std::string kind{qdisc.text(TCA_KIND)};
         if (kind == "clsact" || kind == "ingress") filtered.insert(index);
-        if (parts.has(Part::qdiscs))
+        if (parts.has(Part::qdiscs)) {
             lines.push_back(
                 "qdisc " + name_of(names, index) + " " + kind + " handle " +
                 number(qdisc.header().tcm_handle) + " parent " + number(qdisc.header().tcm_parent) +
                 " options " + hex(qdisc.bytes(TCA_OPTIONS)));
+        }
     });
 }
 

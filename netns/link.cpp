@@ -262,10 +262,11 @@ Result<void> VethPair::wait_until_ready(Link& link) {
 }
 
 Result<VethPair> VethPair::create(const VethEnd& left, const VethEnd& right) {
-    if (left.name == right.name)
+    if (left.name == right.name) {
         return Error{
             Errc::invalid_argument, 0,
             "both ends of the veth pair are called " + std::string{left.name.view()}};
+    }
     if (left.mac == right.mac)
         return Error{Errc::invalid_argument, 0, "both ends of the veth pair have the same MAC"};
     PROMTACT_TRY_ASSIGN(Sockets left_sockets, open_sockets(left.where));

@@ -65,8 +65,8 @@ class Message {
 template <int Max, class Header>
 class Attributes {
   public:
-    explicit Attributes(nlmsghdr& header) {
-        valid_ = nlmsg_parse(&header, sizeof(Header), table_.data(), Max, nullptr) >= 0;
+    explicit Attributes(nlmsghdr& header)
+        : valid_(nlmsg_parse(&header, sizeof(Header), table_.data(), Max, nullptr) >= 0) {
         if (valid_) std::memcpy(&header_, nlmsg_data(&header), sizeof header_);
     }
     bool valid() const noexcept { return valid_; }
@@ -93,7 +93,7 @@ class Attributes {
   private:
     std::array<nlattr*, static_cast<std::size_t>(Max) + 1> table_{};
     Header header_{};
-    bool valid_ = false;
+    bool valid_; // after the table it fills
 };
 
 } // namespace promtact::netns

@@ -39,10 +39,11 @@ std::string descriptor_path(int fd) {
 Result<UniqueFd> create_locked(const std::filesystem::path& path, const std::string& text) {
     const std::filesystem::path directory = path.parent_path();
     UniqueFd fd{::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)};
-    if (!fd && errno == EOPNOTSUPP)
+    if (!fd && errno == EOPNOTSUPP) {
         return Error{
             Errc::unsupported, errno,
             directory.string() + " is on a filesystem without O_TMPFILE; tmpfs has it"};
+    }
     if (!fd) return Error::from_errno(errno, "create a file in " + directory.string());
     const ssize_t written = ::write(fd.get(), text.data(), text.size());
     if (written != static_cast<ssize_t>(text.size()))
@@ -60,11 +61,12 @@ Result<UniqueFd> create_locked(const std::filesystem::path& path, const std::str
 Result<void> NamedNamespace::write_claim() {
     const std::filesystem::path path = directories_.claims / claim_.name;
     Result<UniqueFd> file = create_locked(path, claim_text(claim_));
-    if (!file && file.error().code == Errc::exists)
+    if (!file && file.error().code == Errc::exists) {
         return Error{
             Errc::exists, EEXIST,
             path.string() + ": the name is claimed by another run, which is left alone; reap "
                             "removes it once its owner is dead"};
+    }
     PROMTACT_TRY_ASSIGN(claim_file_, std::move(file));
     owns_claim_ = true;
     kill_point();
@@ -73,16 +75,18 @@ Result<void> NamedNamespace::write_claim() {
 
 Result<void> NamedNamespace::take_name() {
     Result<UniqueFd> marker = create_locked(path(), marker_text(claim_));
-    if (!marker && marker.error().code == Errc::exists)
+    if (!marker && marker.error().code == Errc::exists) {
         return Error{
             Errc::exists, EEXIST, path().string() + " exists and is not ours; it is left alone"};
+    }
     PROMTACT_TRY(std::move(marker));
     owns_name_ = true;
     kill_point();
     const std::string source = descriptor_path(namespace_.fd());
-    if (::mount(source.c_str(), path().c_str(), "none", MS_BIND, nullptr) != 0)
+    if (::mount(source.c_str(), path().c_str(), "none", MS_BIND, nullptr) != 0) {
         return Error::from_errno(
             errno, "mount the namespace on " + path().string() + ": needs CAP_SYS_ADMIN");
+    }
     kill_point();
     PROMTACT_TRY_ASSIGN(const AtName found, look_at(path(), claim_));
     if (found != AtName::our_namespace)

@@ -26,10 +26,11 @@ void* run_task(void* argument) {
     Task& task = *static_cast<Task*>(argument);
     const int status =
         task.namespace_fd < 0 ? ::unshare(CLONE_NEWNET) : ::setns(task.namespace_fd, CLONE_NEWNET);
-    if (status != 0)
+    if (status != 0) {
         task.error = errno;
-    else
+    } else {
         (*task.body)();
+    }
     return nullptr;
 }
 
@@ -52,10 +53,11 @@ int run_on_new_thread(Task& task) {
 Error namespace_error(int sys_errno, const char* what) {
     std::string context = what;
     if (sys_errno == EPERM) context += ": needs CAP_SYS_ADMIN (run as root)";
-    if (sys_errno == EINVAL)
+    if (sys_errno == EINVAL) {
         return Error{
             Errc::unsupported, sys_errno,
             context + ": the kernel has no network namespaces (CONFIG_NET_NS)"};
+    }
     if (sys_errno == ENOSPC) context += ": too many namespaces (sysctl user.max_net_namespaces)";
     return Error::from_errno(sys_errno, std::move(context));
 }

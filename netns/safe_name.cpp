@@ -24,9 +24,10 @@ std::string why_unsafe(std::string_view text, std::size_t max_length) {
         return start + "must start with " + std::string{safe_prefix};
     if (text.size() == safe_prefix.size())
         return start + "needs at least one character after " + std::string{safe_prefix};
-    if (text.size() > max_length)
+    if (text.size() > max_length) {
         return start + "has " + std::to_string(text.size()) + " characters, at most " +
                std::to_string(max_length) + " are allowed";
+    }
     if (text.find_first_not_of(
             "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") !=
         std::string_view::npos)

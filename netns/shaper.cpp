@@ -135,10 +135,11 @@ Result<Shaper> Shaper::install(Link& link, const Shape& shape) {
     if (!made) {
         const int sys_errno = made.error().sys_errno;
         // An unknown qdisc kind is ENOENT, also when its module cannot be loaded.
-        if (sys_errno == ENOENT || sys_errno == EOPNOTSUPP)
+        if (sys_errno == ENOENT || sys_errno == EOPNOTSUPP) {
             return Error{
                 Errc::unsupported, sys_errno,
                 "delay a link: the kernel lacks netem (CONFIG_NET_SCH_NETEM)"};
+        }
         return std::move(made).error();
     }
     Shaper shaper{link};
@@ -147,9 +148,10 @@ Result<Shaper> Shaper::install(Link& link, const Shape& shape) {
     const bool equal = same_delay(shape.delay, found.delay) &&
                        same_delay(shape.jitter, found.jitter) && found.loss_ppm == shape.loss_ppm &&
                        found.limit_packets == shape.limit_packets;
-    if (!equal)
+    if (!equal) {
         return Error{
             Errc::corrupt, 0, attempt("the kernel kept another shape than asked on", link)};
+    }
     return shaper;
 }
 

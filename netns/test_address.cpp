@@ -26,9 +26,10 @@ Error not_an_address(std::string_view text) {
 }
 
 bool documented(int family, const std::array<std::uint8_t, 16>& bytes, unsigned prefix) {
-    if (family == AF_INET6)
+    if (family == AF_INET6) {
         return prefix >= 32 &&
                std::memcmp(bytes.data(), documentation_v6.data(), documentation_v6.size()) == 0;
+    }
     for (const auto& net : test_nets)
         if (std::memcmp(bytes.data(), net.data(), net.size()) == 0) return prefix >= 24;
     return false;
@@ -51,11 +52,12 @@ Result<TestAddress> TestAddress::parse(std::string_view text) {
     const bool whole = error == std::errc{} && end == digits.data() + digits.size();
     if (!whole || address.prefix_length_ > 8 * address.byte_count()) return not_an_address(text);
 
-    if (!documented(address.family_, address.bytes_, address.prefix_length_))
+    if (!documented(address.family_, address.bytes_, address.prefix_length_)) {
         return Error{
             Errc::refused, 0,
             "address " + std::string{text} + " lies outside the test networks " +
                 std::string{allowed}};
+    }
     return address;
 }
 

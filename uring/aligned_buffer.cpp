@@ -19,11 +19,12 @@ Result<AlignedBuffer> AlignedBuffer::allocate(std::uint32_t slots, std::uint32_t
     PROMTACT_ASSERT(slot_bytes > 0);
     PROMTACT_ASSERT(slot_bytes % block_bytes == 0);
     const std::uint64_t bytes = std::uint64_t{slots} * slot_bytes;
-    if (bytes > bytes_max)
+    if (bytes > bytes_max) {
         return Error{
             Errc::invalid_argument, 0,
             std::to_string(slots) + " slots of " + std::to_string(slot_bytes) +
                 " bytes exceed the kernel's limit of 1 GiB for one buffer"};
+    }
     void* memory = ::mmap(
         nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (memory == MAP_FAILED)

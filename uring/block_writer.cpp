@@ -21,17 +21,19 @@ constexpr std::uint32_t write_bytes_limit = 1U << 30;
 constexpr std::uint64_t flush_tag = ~std::uint64_t{0};
 
 Result<void> check_options(const BlockWriterOptions& options) {
-    if (options.depth == 0 || options.depth > depth_max)
+    if (options.depth == 0 || options.depth > depth_max) {
         return Error{
             Errc::invalid_argument, 0,
             "depth must be 1.." + std::to_string(depth_max) + ", not " +
                 std::to_string(options.depth)};
+    }
     if (options.write_bytes_max == 0 || options.write_bytes_max % block_bytes != 0 ||
-        options.write_bytes_max > write_bytes_limit)
+        options.write_bytes_max > write_bytes_limit) {
         return Error{
             Errc::invalid_argument, 0,
             "largest write must be a multiple of 4096 up to 1 GiB, not " +
                 std::to_string(options.write_bytes_max)};
+    }
     return {};
 }
 
@@ -67,9 +69,10 @@ Result<BlockWriter> BlockWriter::open(UniqueFd file, const BlockWriterOptions& o
     PROMTACT_TRY(check_options(options));
     const int flags = ::fcntl(file.get(), F_GETFL);
     if (flags < 0) return Error::from_errno(errno, "block writer: descriptor");
-    if ((flags & O_DIRECT) == 0)
+    if ((flags & O_DIRECT) == 0) {
         return Error{
             Errc::invalid_argument, 0, "block writer: the descriptor was opened without O_DIRECT"};
+    }
     PROMTACT_TRY_ASSIGN(const DirectAlignment alignment, direct_io_alignment(file.get()));
     RingOptions ring_options = options.ring;
     ring_options.entries = std::max(ring_options.entries, options.depth * 2);
@@ -125,14 +128,16 @@ Result<void> BlockWriter::check_arguments(const BlockWrite& write) const {
     const std::string what = "write of " + std::to_string(write.data.size()) + " bytes at offset " +
                              std::to_string(write.offset);
     if (write.data.empty()) return Error{Errc::invalid_argument, 0, what + ": nothing to write"};
-    if (write.data.size() > options_.write_bytes_max)
+    if (write.data.size() > options_.write_bytes_max) {
         return Error{
             Errc::invalid_argument, 0,
             what + ": longer than the buffer of " + std::to_string(options_.write_bytes_max)};
-    if (!is_aligned(write.offset, write.data.size(), alignment_))
+    }
+    if (!is_aligned(write.offset, write.data.size(), alignment_)) {
         return Error{
             Errc::invalid_argument, 0,
             what + ": offset and length must be multiples of " + std::to_string(alignment_)};
+    }
     if (write.offset > static_cast<std::uint64_t>(INT64_MAX) - write.data.size())
         return Error{Errc::invalid_argument, 0, what + ": beyond the largest file offset"};
     return {};
@@ -229,9 +234,10 @@ BlockWriter::queue(std::uint64_t tag, std::uint64_t offset, std::span<const std:
     PROMTACT_TRY(check_usable());
     const BlockWrite write{.offset = offset, .data = data};
     PROMTACT_TRY(check_arguments(write));
-    if (queued_ == options_.depth)
+    if (queued_ == options_.depth) {
         return Error{
             Errc::busy, 0, "block writer: all " + std::to_string(queued_) + " writes in flight"};
+    }
     auto started = start(tag, write, true);
     if (!started) return poison(std::move(started).error());
     return {};

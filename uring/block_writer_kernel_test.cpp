@@ -103,10 +103,11 @@ TEST_F(WriterOnDisk, QueueOfManyLandsBitExactAtEveryDepth) {
                     ++times[done[i].tag];
             }
             EXPECT_EQ(std::count(times.begin(), times.end(), 1), 100);
-            for (std::uint64_t i = 0; i < count; ++i)
+            for (std::uint64_t i = 0; i < count; ++i) {
                 ASSERT_EQ(
                     read_back(writer.fd(), i * 8192, 8192),
                     pattern(8192, static_cast<unsigned>(i)));
+            }
             ASSERT_TRUE(writer.close());
         }
     }

@@ -112,11 +112,12 @@ void InFlight::release(Slot& slot) {
 
 Result<Expectation> InFlight::settle(const Completion& completion) {
     Slot* slot = find(completion.user_data);
-    if (slot == nullptr)
+    if (slot == nullptr) {
         return Error{
             Errc::corrupt, 0,
             "completion answers no operation in flight (" + numbers(completion) +
                 "): it was never submitted or was answered before"};
+    }
     if (judge(slot->expected, completion) == Outcome::impossible)
         return check(slot->expected, completion).error();
     const Expectation expected = slot->expected;

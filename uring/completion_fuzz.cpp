@@ -44,11 +44,12 @@ void claim(Reader& input, InFlight& table, std::map<std::uint64_t, Expectation>&
 void settle(Reader& input, InFlight& table, std::map<std::uint64_t, Expectation>& model) {
     Completion completion;
     const auto choice = input.next<std::uint8_t>();
-    if (choice % 4 != 0 && !model.empty())
+    if (choice % 4 != 0 && !model.empty()) {
         completion.user_data =
             std::next(model.begin(), choice % static_cast<int>(model.size()))->first;
-    else
+    } else {
         completion.user_data = input.next<std::uint64_t>();
+    }
     completion.result = input.next<std::int32_t>();
     completion.flags = input.next<std::uint8_t>() % 8;
     const auto owner = model.find(completion.user_data);

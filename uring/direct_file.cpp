@@ -137,10 +137,11 @@ Result<UniqueFd> open_direct_scratch(const std::filesystem::path& directory) {
     const int failure = errno;
     if (failure == EINVAL)
         return no_direct(name, filesystem_of_directory(AT_FDCWD, name + "/"), failure);
-    if (failure == EOPNOTSUPP || failure == EISDIR)
+    if (failure == EOPNOTSUPP || failure == EISDIR) {
         return Error{
             Errc::unsupported, failure,
             "filesystem does not support nameless files (O_TMPFILE): " + name};
+    }
     return Error::from_errno(failure, "open a scratch file in " + name);
 }
 
@@ -151,20 +152,22 @@ Result<DirectAlignment> direct_io_alignment(int fd) {
             .memory = fields.at(at_dio_mem_align),
             .offset = fields.at(at_dio_offset_align),
             .reported = true};
-        if (found.memory == 0 || found.offset == 0)
+        if (found.memory == 0 || found.offset == 0) {
             return Error{
                 Errc::unsupported, 0,
                 "the kernel reports no direct I/O for this file on " + filesystem_name(fd)};
+        }
         return found;
     }
     int sector = 0;
     struct stat facts {};
     if (::fstat(fd, &facts) == 0 && S_ISBLK(facts.st_mode) &&
-        ::ioctl(fd, BLKSSZGET, &sector) == 0 && sector > 0)
+        ::ioctl(fd, BLKSSZGET, &sector) == 0 && sector > 0) {
         return DirectAlignment{
             .memory = static_cast<std::uint32_t>(sector),
             .offset = static_cast<std::uint32_t>(sector),
             .reported = true};
+    }
     return DirectAlignment{.memory = block_bytes, .offset = block_bytes, .reported = false};
 }
 

@@ -156,9 +156,10 @@ int LibRing::enter(
         fd = ring_.enter_ring_fd;
         flags |= IORING_ENTER_REGISTERED_RING;
     }
-    if (wait_for == 0 || !timeout)
+    if (wait_for == 0 || !timeout) {
         return ::io_uring_enter2(
             static_cast<unsigned>(fd), to_submit, wait_for, flags, nullptr, _NSIG / 8);
+    }
     const auto ns = timeout->count() < 0 ? 0 : timeout->count();
     __kernel_timespec limit{.tv_sec = ns / 1'000'000'000, .tv_nsec = ns % 1'000'000'000};
     io_uring_getevents_arg arg{};

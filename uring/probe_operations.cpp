@@ -101,9 +101,10 @@ void probe_atomic(FeatureReport& report, Bench& bench) {
     atomic.rw_flags = rwf_atomic;
     const Result<void> written = run(bench, std::array{atomic});
     std::string units = "statx reports no atomic write unit";
-    if (unit && unit->reported)
+    if (unit && unit->reported) {
         units = "statx reports atomic write units of " + std::to_string(unit->minimum) + " to " +
                 std::to_string(unit->maximum) + " bytes";
+    }
     report_result(
         report, name, written,
         (units + "; needs a device with atomic writes and ext4 or xfs on Linux 6.13").c_str());
@@ -144,23 +145,25 @@ void probe_timeout(FeatureReport& report) {
     // feature the call would not come back, hence the look at the mask first.
     const bool offered = opened.backend != nullptr && (opened.features & feat_ext_arg) != 0;
     const int rc = offered ? opened.backend->enter(1, std::chrono::microseconds{100}) : -EINVAL;
-    if (rc == -ETIME)
+    if (rc == -ETIME) {
         report.features.push_back(supported(group, name));
-    else
+    } else {
         report.features.push_back(
             refused(group, name, -rc, "waits cannot be limited; needs Linux 5.11"));
+    }
 }
 
 void unknown(FeatureReport& report, const Error& error) {
     for (const char* name :
          {"fixed_write", "data_sync", "linked_write_fsync", "RWF_DSYNC", "RWF_ATOMIC",
-          "iopoll_read"})
+          "iopoll_read"}) {
         report.features.push_back(
             {.group = group,
              .name = name,
              .support = Support::unknown,
              .sys_errno = error.sys_errno,
              .reason = "could not be tried: " + describe(error)});
+    }
 }
 
 } // namespace
@@ -174,12 +177,13 @@ void probe_registrations(FeatureReport& report) {
                     : refused(FeatureGroup::registration, name, -rc, remedy));
     };
     if (!opened.backend || !buffer) {
-        for (const char* name : {"registered_buffers", "registered_files", "registered_ring"})
+        for (const char* name : {"registered_buffers", "registered_files", "registered_ring"}) {
             report.features.push_back(
                 {.group = FeatureGroup::registration,
                  .name = name,
                  .sys_errno = opened.sys_errno,
                  .reason = "could not be tried: no ring or no memory"});
+        }
         return;
     }
     RingBackend& ring = *opened.backend;

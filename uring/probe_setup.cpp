@@ -151,10 +151,11 @@ struct Attempt {
 Attempt attempt(io_uring_params params) {
     Attempt result{.sys_errno = 0, .params = params};
     const int rc = ::io_uring_setup(entries, &result.params);
-    if (rc < 0)
+    if (rc < 0) {
         result.sys_errno = -rc;
-    else if ((params.flags & setup_registered_fd_only) == 0)
+    } else if ((params.flags & setup_registered_fd_only) == 0) {
         result.fd = UniqueFd(rc);
+    }
     return result;
 }
 
@@ -188,10 +189,11 @@ int attempt_in_own_memory(std::uint32_t flags) {
     set_user_address(&params.cq_off, memory->slot(1));
     const int rc = ::io_uring_setup(entries, &params);
     if (rc < 0) return -rc;
-    if ((flags & setup_registered_fd_only) != 0)
+    if ((flags & setup_registered_fd_only) != 0) {
         forget_registered_ring(static_cast<unsigned>(rc));
-    else
+    } else {
         UniqueFd(rc).reset();
+    }
     return 0;
 }
 

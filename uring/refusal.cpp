@@ -24,12 +24,13 @@ int read_seccomp_mode() {
     constexpr std::string_view key = "Seccomp:";
     std::ifstream file("/proc/thread-self/status");
     std::string line;
-    while (std::getline(file, line))
+    while (std::getline(file, line)) {
         if (line.starts_with(key)) {
             std::istringstream rest(line.substr(key.size()));
             int mode = 0;
             if (rest >> mode) return mode;
         }
+    }
     return 0;
 }
 
@@ -42,18 +43,21 @@ constexpr const char* memlock_remedy =
     "; raise it (ulimit -l, systemd LimitMEMLOCK=, container --ulimit memlock) or ask for less";
 
 std::string denied_text(const Surroundings& around) {
-    if (around.io_uring_disabled.value_or(0) == 2)
+    if (around.io_uring_disabled.value_or(0) == 2) {
         return "io_uring_setup: kernel.io_uring_disabled is 2, so no process may use io_uring; "
                "sysctl -w kernel.io_uring_disabled=0";
+    }
     const bool filtered = around.seccomp_mode == 2;
-    if (around.io_uring_disabled.value_or(0) == 1 && !filtered)
+    if (around.io_uring_disabled.value_or(0) == 1 && !filtered) {
         return "io_uring_setup: kernel.io_uring_disabled is 1 and this process has neither "
                "CAP_SYS_ADMIN nor the group of kernel.io_uring_group; sysctl -w "
                "kernel.io_uring_disabled=0 or join that group";
-    if (filtered)
+    }
+    if (filtered) {
         return "io_uring_setup: a seccomp filter is active on this thread and refuses it, as the "
                "default profiles of container runtimes do; allow io_uring_setup, io_uring_enter "
                "and io_uring_register in the profile (container --security-opt seccomp=FILE)";
+    }
     return "io_uring_setup: refused by a security module or missing privilege; "
            "kernel.io_uring_disabled is " +
            (around.io_uring_disabled ? std::to_string(*around.io_uring_disabled)
@@ -81,11 +85,12 @@ Error explain_setup_refusal(int sys_errno, const Surroundings& around) {
     case EACCES:
         return {Errc::denied, sys_errno, denied_text(around)};
     case ENOSYS:
-        if (around.seccomp_mode == 2)
+        if (around.seccomp_mode == 2) {
             return {
                 Errc::unsupported, sys_errno,
                 "io_uring_setup: unknown to the kernel (CONFIG_IO_URING) or hidden by the seccomp "
                 "filter that is active on this thread; allow io_uring_setup in its profile"};
+        }
         return {
             Errc::unsupported, sys_errno,
             "io_uring_setup: this kernel was built without CONFIG_IO_URING"};

@@ -107,11 +107,12 @@ Result<void> Ring::check_usable() {
 
 Result<void> Ring::prepare(const Operation& operation) {
     PROMTACT_TRY(check_usable());
-    if (room() == 0)
+    if (room() == 0) {
         return Error{
             Errc::busy, 0,
             "ring is full: " + std::to_string(in_flight_.size()) + " of " +
                 std::to_string(depth()) + " operations in flight"};
+    }
     PROMTACT_ASSERT(is_transfer(operation.kind) || operation.data.empty());
     PROMTACT_ASSERT(operation.data.size() <= 0x7fffffff);
     const std::uint64_t user_data = in_flight_.claim(
@@ -205,7 +206,10 @@ std::size_t Ring::reap(std::span<Finished> out) {
         PROMTACT_ASSERT(got <= wanted);
         for (const Completion& completion : std::span(batch).first(got)) {
             auto settled = in_flight_.settle(completion);
-            if (!settled) break_ring(std::move(settled).error());
+            if (!settled) {
+                break_ring(std::move(settled).error());
+                continue;
+            }
             // After the break answers only count towards what the kernel still owes.
             if (broken_) continue;
             out[count++] = {
@@ -260,15 +264,17 @@ struct Ring::Waiting {
 // Submits, waits and reaps once. True when anything moved.
 bool Ring::step(Waiting& waiting) {
     auto entered = enter(waiting.missing(), waiting.deadline.left());
+    bool submitted = false;
     if (entered) {
         waiting.timed_out = entered->timed_out;
+        submitted = entered->consumed > 0;
     } else {
         waiting.failure = std::move(entered).error();
         withdraw_prepared();
     }
     const std::size_t reaped = reap(waiting.out.subspan(waiting.count));
     waiting.count += reaped;
-    return reaped > 0 || (!waiting.failure && entered->consumed > 0);
+    return reaped > 0 || submitted;
 }
 
 Result<std::size_t>

@@ -44,11 +44,12 @@ std::string_view to_string(RingMode mode) noexcept {
 }
 
 Result<Ring> Ring::open(const RingOptions& options) {
-    if (options.entries == 0 || options.entries > entries_max)
+    if (options.entries == 0 || options.entries > entries_max) {
         return Error{
             Errc::invalid_argument, 0,
             "ring entries must be 1.." + std::to_string(entries_max) + ", not " +
                 std::to_string(options.entries)};
+    }
     RingSetup setup;
     KernelRing opened;
     for (const RingMode mode : {RingMode::deferred, RingMode::cooperative, RingMode::plain}) {
@@ -64,10 +65,11 @@ Result<Ring> Ring::open(const RingOptions& options) {
     if (!opened.backend) return explain_setup_refusal(opened.sys_errno, read_surroundings());
     setup.features = opened.features;
     constexpr std::uint32_t needed = feat_nodrop | feat_ext_arg;
-    if ((setup.features & needed) != needed)
+    if ((setup.features & needed) != needed) {
         return Error{
             Errc::unsupported, 0,
             "this kernel's io_uring lacks IORING_FEAT_NODROP or IORING_FEAT_EXT_ARG (Linux 5.11)"};
+    }
     if (options.register_ring) {
         const int rc = opened.backend->register_ring();
         setup.ring_registered = rc >= 0;

@@ -46,9 +46,10 @@ void durable_4k(benchmark::State& state) {
     if (!writer) return state.SkipWithError(describe(writer.error()).c_str());
     const std::vector<std::byte> data(4096, std::byte{0x5a});
     std::uint64_t block = 0;
-    for ([[maybe_unused]] auto iteration : state)
+    for ([[maybe_unused]] auto iteration : state) {
         if (auto written = writer->durable_write(block++ % blocks * 4096, data); !written)
             return state.SkipWithError(describe(written.error()).c_str());
+    }
     state.SetBytesProcessed(state.iterations() * 4096);
 }
 BENCHMARK(durable_4k)->DenseRange(0, 4)->UseRealTime();

@@ -4,8 +4,9 @@
 """The house rules, as a program: `make lint`.
 
 Prints one line per finding, `path:line: rule: message`, and exits 1 when there is any. Rules that
-compile something look at what changed since origin/main and at a tenth of the rest; --all looks at
-everything. verification/tidy_test.py plants a violation for every rule.
+compile something look at what changed since origin/main, and clang-tidy at a tenth of the rest, a
+different one every day; --all looks at everything. verification/tidy_test.py plants a violation for
+every rule.
 """
 
 import argparse

@@ -168,7 +168,7 @@ CASES = [
 BANNED = [
     "x = rand();", "strcpy(a, b);", "sprintf(a, b);", "x = std::stoi(s);", "x = atoi(s);",
     "x = strtol(s, 0, 10);", "p = malloc(8);", "free(p);", "p = new int;", "delete p;",
-    "goto out;", "throw 1;", "dynamic_cast<A*>(b);", "assert(x);", "x = NULL;",
+    "goto out;", "throw 1;", "dynamic_cast<A*>(b);", "assert(x);", "x = NULL;", "typedef int T;",
     "std::format(a);", "a << std::endl;", "alloca(8);", "std::bind(f);", "setjmp(x);",
 ]
 HARMLESS = [
@@ -227,6 +227,24 @@ class Rules(unittest.TestCase):
         self.assertEqual(tools.clang_tidy(program, self.root, ["good.cpp", *options]), [])
         found = tools.clang_tidy(program, self.root, ["bad.cpp", *options])
         self.assertTrue(any("SomeValue" in str(finding) for finding in found), found)
+
+    def test_clang_tidy_believes_a_batch_only_when_it_is_clean(self):
+        shutil.rmtree(self.root)
+        good = "static int helper() {{\n    return {};\n}}\nint {}() {{\n    return helper();\n}}\n"
+        write(self.root, {".clang-tidy": None, "a.cpp": "int some_value() {\n    return 1;\n}\n",
+                          "b.cpp": "int other_value() {\n    return 1;\n}\n",
+                          "c.cpp": good.format(1, "c"), "d.cpp": good.format(2, "d"),
+                          "bad.cpp": "int SomeValue() {\n    return 1;\n}\n"})
+        program = tools.need("clang-tidy-14")
+
+        def read(*paths):
+            found, alone = tools.tidy_batch(program, self.root, paths, ["-std=c++20"])
+            return [finding.path for finding in found], alone
+
+        self.assertEqual(read("a.cpp", "b.cpp"), ([], []))
+        self.assertEqual(read("a.cpp", "bad.cpp", "b.cpp"), (["bad.cpp"], ["bad.cpp"]))
+        self.assertEqual(read("c.cpp", "d.cpp", "a.cpp"), ([], ["d.cpp"]))  # helpers of one name
+        self.assertEqual(read("gone.cpp"), ([".clang-tidy"], ["gone.cpp"]))  # it did not run
 
     def test_every_rule_has_a_case(self):
         covered = {case[0] for case in CASES} | {"banned", "parity", "clang-tidy"}
@@ -320,6 +338,30 @@ class Changed(unittest.TestCase):
         self.git(root, "commit", "-qam", "two")
         self.assertEqual(tree.Tree(root).changed, {"b.txt", "c.txt"})
         self.assertEqual(tree.Tree(root, everything=True).changed, {"a.txt", "b.txt", "c.txt"})
+
+    def test_clang_tidy_reads_what_has_not_landed_and_a_tenth(self):
+        names = [f"base/s{n}.cpp" for n in range(60)]
+        header = "base/include/promtact/base/s3.hpp"
+        root = self.repository({**{name: HEAD for name in names}, header: HPP,
+                                "base/s3.cpp": HEAD + "#include <promtact/base/s3.hpp>\n"})
+        landed = tools.tidy_choice(tree.Tree(root), names)
+        self.assertEqual(landed, [name for name in names if tools.in_todays_tenth(name)])
+        self.assertTrue(0 < len(landed) < 20, landed)
+        others = [name for name in names if name not in landed and name != "base/s3.cpp"]
+        write(root, {others[0]: HEAD + "int x;\n", header: HPP + "int y();\n"})
+        self.git(root, "commit", "-qam", "two")
+        self.assertEqual(tools.tidy_choice(tree.Tree(root), names),
+                         sorted({*landed, others[0], "base/s3.cpp"}))
+        self.assertEqual(tools.tidy_choice(tree.Tree(root, everything=True), names), sorted(names))
+
+    def test_without_an_origin_the_local_main_is_what_landed(self):
+        root = self.repository({"a.txt": "a\n", "b.txt": "b\n"})
+        self.git(root, "update-ref", "-d", "refs/remotes/origin/main")
+        self.assertEqual(tree.Tree(root).unlanded, set())
+        self.git(root, "checkout", "-qb", "topic")
+        write(root, {"b.txt": "changed\n", "c.txt": "new\n"})
+        self.git(root, "commit", "-qam", "two")
+        self.assertEqual(tree.Tree(root).unlanded, {"b.txt", "c.txt"})
 
     def test_the_ratchet_only_shrinks(self):
         root = self.repository({shape.RATCHET: "function base/x.cpp f 78 a table\n",

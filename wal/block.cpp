@@ -34,13 +34,14 @@ DecodedBlock decode_block(std::span<const std::byte, block_bytes> block, DecodeM
         return {.state = state, .why = std::move(record).error()};
     }
     const std::size_t at = first_nonzero(block.subspan<record_bytes>());
-    if (at < block_bytes - record_bytes)
+    if (at < block_bytes - record_bytes) {
         return {
             .state = BlockState::foreign,
             .why = {
                 Errc::corrupt, 0,
                 "padding byte " + std::to_string(record_bytes + at) +
                     " behind an intact record is not zero"}};
+    }
     return {.state = BlockState::intact, .record = *record};
 }
 

@@ -28,15 +28,17 @@ constexpr std::uint32_t depth_max = 32; // of the writes of one batch
 constexpr std::uint32_t zero_bytes = 1U << 20;
 
 Result<void> check_options(const DirectLogOptions& options) {
-    if (options.batch == 0 || options.batch > batch_max)
+    if (options.batch == 0 || options.batch > batch_max) {
         return Error{
             Errc::invalid_argument, 0,
             "batch must be 1.." + std::to_string(batch_max) + ", not " +
                 std::to_string(options.batch)};
-    if (options.preallocate_blocks > static_cast<std::uint64_t>(INT64_MAX) / block_bytes)
+    }
+    if (options.preallocate_blocks > static_cast<std::uint64_t>(INT64_MAX) / block_bytes) {
         return Error{
             Errc::invalid_argument, 0,
             "cannot preallocate " + std::to_string(options.preallocate_blocks) + " blocks"};
+    }
     return {};
 }
 
@@ -57,10 +59,11 @@ take_lock(int fd, const std::filesystem::path& path, std::chrono::milliseconds p
     while (sys().flock(fd, LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK && errno != EINTR)
             return Error::from_errno(errno, "lock " + path.string());
-        if (std::chrono::steady_clock::now() >= end)
+        if (std::chrono::steady_clock::now() >= end) {
             return Error{
                 Errc::busy, EWOULDBLOCK,
                 "log " + path.string() + " is open in another process or another DirectLog"};
+        }
         std::this_thread::sleep_for(std::chrono::milliseconds{5});
     }
     return {};
@@ -75,10 +78,11 @@ Result<void> write_zeros(int fd, const std::filesystem::path& path, std::uint64_
         const ssize_t put = sys().pwrite(fd, zeros.all().data(), want, static_cast<off_t>(at));
         if (put < 0 && errno == EINTR) continue;
         if (put < 0) return Error::from_errno(errno, "write zeros to " + path.string());
-        if (put == 0 || put % static_cast<ssize_t>(block_bytes) != 0)
+        if (put == 0 || put % static_cast<ssize_t>(block_bytes) != 0) {
             return Error{
                 Errc::short_write, 0,
                 "write zeros to " + path.string() + ": only " + std::to_string(put) + " bytes"};
+        }
         at += static_cast<std::uint64_t>(put);
     }
     return {};

@@ -62,11 +62,12 @@ Result<Recovery> scan_file(
         PROMTACT_TRY_ASSIGN(
             const std::size_t got, read_some(fd, path, buffer.all().first(want), at));
         const std::size_t usable = got / block_bytes * block_bytes;
-        if (usable == 0)
+        if (usable == 0) {
             return Error{
                 Errc::io, 0,
                 "read " + path.string() + " at byte " + std::to_string(at) +
                     ": ends before its size of " + std::to_string(size)};
+        }
         PROMTACT_TRY(feed_blocks(buffer.all().first(usable), path, scan, sink));
         at += usable;
     }

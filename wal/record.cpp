@@ -49,15 +49,19 @@ Error format_error(std::string what) {
 Result<void> check_strict(std::span<const std::byte> bytes) {
     if (const auto flags = load_le<std::uint16_t>(bytes, L::flags); flags != 0)
         return format_error("flags " + std::to_string(flags) + " are not known to version 3");
-    for (const Extent extent : reserved)
-        for (std::size_t at = extent.from; at < extent.to; ++at)
+    for (const Extent extent : reserved) {
+        for (std::size_t at = extent.from; at < extent.to; ++at) {
             if (bytes[at] != std::byte{0})
                 return format_error("reserved byte " + std::to_string(at) + " is not zero");
-    for (const std::size_t at : {L::kind, L::operation})
-        if (const auto wide = load_le<std::uint16_t>(bytes, at); wide > 0xff)
+        }
+    }
+    for (const std::size_t at : {L::kind, L::operation}) {
+        if (const auto wide = load_le<std::uint16_t>(bytes, at); wide > 0xff) {
             return format_error(
                 "field at byte " + std::to_string(at) + " holds " + std::to_string(wide) +
                 ", more than 8 bits");
+        }
+    }
     return {};
 }
 

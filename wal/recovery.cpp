@@ -32,12 +32,13 @@ void RecoveryScan::on_hole(std::uint64_t number, const std::string& cause) {
 }
 
 Result<std::optional<Record>> RecoveryScan::on_record(std::uint64_t number, const Record& record) {
-    if (record.sequence != number + 1)
+    if (record.sequence != number + 1) {
         return Error{
             Errc::corrupt, 0,
             "block " + std::to_string(number) + " holds sequence " +
                 std::to_string(record.sequence) + " where " + std::to_string(number + 1) +
                 " must be"};
+    }
     if (!hole_) {
         PROMTACT_ASSERT(records_ == number);
         ++records_;

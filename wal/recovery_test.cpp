@@ -120,10 +120,11 @@ TEST(WalRecovery, DamageInFrontOfAnIntactRecordIsRefusedNamingBothBlocks) {
     for (std::size_t damaged = 0; damaged < 4; ++damaged) {
         for (const bool zeroed : {false, true}) {
             Image image(5);
-            if (zeroed)
+            if (zeroed) {
                 image.blocks[damaged] = Block{};
-            else
+            } else {
                 image.damage(damaged);
+            }
 
             const Outcome outcome = recover(image);
 

@@ -50,9 +50,10 @@ int main(int argc, char** argv) {
     for (std::uint32_t i = 0; i < random_inputs; ++i) {
         std::vector<std::uint8_t> input(
             promtact_bounded(promtact_choose(seed, PROMTACT_PURPOSE_WORKLOAD, 0, i), 512));
-        for (std::size_t at = 0; at < input.size(); ++at)
+        for (std::size_t at = 0; at < input.size(); ++at) {
             input[at] =
                 static_cast<std::uint8_t>(promtact_choose(seed, PROMTACT_PURPOSE_CORRUPT, i, at));
+        }
         LLVMFuzzerTestOneInput(input.data(), input.size());
     }
     std::printf(

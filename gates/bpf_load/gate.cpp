@@ -67,12 +67,14 @@ judge_decisions(ebpf::FaultProgram& program, const ebpf::FaultPolicy& policy, Ro
         PROMTACT_TRY_ASSIGN(const ebpf::FrameVerdict xdp, program.run_xdp(frame));
         PROMTACT_TRY_ASSIGN(const ebpf::FrameVerdict tc, program.run_tc(frame));
         round.decided += 2;
-        if (xdp.passed == ebpf::xdp_drops(policy, index))
+        if (xdp.passed == ebpf::xdp_drops(policy, index)) {
             return Finding{"XDP decided otherwise than the model about packet "} +
                    std::to_string(index);
-        if (tc.passed == ebpf::tc_drops(policy, index))
+        }
+        if (tc.passed == ebpf::tc_drops(policy, index)) {
             return Finding{"TC decided otherwise than the model about packet "} +
                    std::to_string(index);
+        }
     }
     return Finding{};
 }
@@ -120,9 +122,10 @@ Result<Finding> load_once(const GateContext& context, std::uint64_t number, Roun
         round.xdp = loaded.xdp_facts();
         round.tc = loaded.tc_facts();
         ids = {round.xdp.id, round.tc.id};
-        for (const ebpf::ProgramFacts& facts : {round.xdp, round.tc})
+        for (const ebpf::ProgramFacts& facts : {round.xdp, round.tc}) {
             if (Finding finding = judge_facts(facts, loaded.policy_map_id()); !finding.empty())
                 return finding;
+        }
         ebpf::FaultPolicy policy;
         policy.seed = context.options().seed + number;
         policy.xdp_link = promtact_link(1, 2);

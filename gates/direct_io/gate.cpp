@@ -84,16 +84,19 @@ std::string alignment_fault(const Found& found) {
     const auto text = [](std::uint32_t n) { return std::to_string(n); };
     if (found.offset == 0 || found.length == 0 || found.memory == 0)
         return "a 4096-byte aligned direct write was refused";
-    if (found.offset == 1 || found.length == 1)
+    if (found.offset == 1 || found.length == 1) {
         return "a write at an odd offset or of an odd length was accepted: O_DIRECT falls back to "
                "the page cache";
+    }
     if (!found.reported.reported) return {};
-    if (std::max(found.offset, found.length) > found.reported.offset)
+    if (std::max(found.offset, found.length) > found.reported.offset) {
         return "statx promises offset alignment " + text(found.reported.offset) +
                ", accepted were only multiples of " + text(std::max(found.offset, found.length));
-    if (found.memory > found.reported.memory)
+    }
+    if (found.memory > found.reported.memory) {
         return "statx promises memory alignment " + text(found.reported.memory) +
                ", accepted were only multiples of " + text(found.memory);
+    }
     return {};
 }
 
@@ -204,16 +207,18 @@ Result<GateReport> run_direct_io(const GateContext& context) {
     add_parameters(context, file, found, report);
     report.measurements.push_back(
         {"cached_pages", "count", "mincore(2) after the writes", Scalar{cached}});
-    if (difference)
+    if (difference) {
         return fail(
             report, "block " + std::to_string(*difference) +
                         " reads back differently through a second O_DIRECT descriptor");
+    }
     if (std::string fault = alignment_fault(found); !fault.empty())
         return fail(report, std::move(fault));
-    if (cached > 0)
+    if (cached > 0) {
         return fail(
             report, "the page cache holds " + std::to_string(cached) +
                         " pages of a file written with O_DIRECT only");
+    }
     report.summary = std::to_string(blocks) + " blocks written direct and read back, alignment " +
                      std::to_string(std::max(found.offset, found.length));
     return report;

@@ -69,11 +69,12 @@ append_records(const GateContext& context, DirectLog log, std::uint64_t from, st
         if (sequence % batch == 1) context.step("append record " + std::to_string(sequence));
         PROMTACT_TRY_ASSIGN(
             const std::uint64_t given, log.append(make_record(context.options().seed, sequence)));
-        if (given != sequence)
+        if (given != sequence) {
             return Error{
                 Errc::corrupt, 0,
                 "record " + std::to_string(sequence) + " was given sequence " +
                     std::to_string(given)};
+        }
         if (sequence % batch == 0) PROMTACT_TRY(log.sync());
     }
     context.step("close the log");
@@ -88,11 +89,12 @@ Result<void> write_log(const GateContext& context, const std::filesystem::path& 
     PROMTACT_TRY(append_records(context, std::move(created), 1, records / 2));
     context.step("open the log again");
     PROMTACT_TRY_ASSIGN(DirectLog opened, DirectLog::open(path, log_options(context)));
-    if (opened.last_sequence() != records / 2)
+    if (opened.last_sequence() != records / 2) {
         return Error{
             Errc::corrupt, 0,
             "the log was closed after record " + std::to_string(records / 2) +
                 " and opened again after " + std::to_string(opened.last_sequence())};
+    }
     return append_records(context, std::move(opened), records / 2 + 1, records);
 }
 
@@ -114,9 +116,10 @@ Result<Replay> replay(const GateContext& context, const std::filesystem::path& p
     const auto recovery =
         wal::read_direct_log(path, log_options(context), [&](const Record& record) {
             ++found.records;
-            if (!found.fault && record != make_record(seed, found.records))
+            if (!found.fault && record != make_record(seed, found.records)) {
                 found.fault =
                     "record " + std::to_string(found.records) + " is not what was written";
+            }
         });
     if (recovery) {
         if (!found.fault && recovery->records != found.records)

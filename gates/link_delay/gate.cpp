@@ -110,12 +110,13 @@ measure(const GateContext& context, EchoLane& lane, std::uint64_t probes, RoundT
         const auto start = Clock::now();
         PROMTACT_TRY_ASSIGN(const bool answered, round_trip(lane, trips.sent));
         ++trips.sent;
-        if (answered)
+        if (answered) {
             trips.latency_ns.record(static_cast<std::uint64_t>(
                 std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start)
                     .count()));
-        else
+        } else {
             ++trips.lost;
+        }
         if (i % 10 == 0) context.step("probe");
     }
     return {};

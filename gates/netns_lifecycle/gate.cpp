@@ -113,9 +113,10 @@ Result<void> send_one_way(
 Result<Finding> use_stage(Stage& stage, Counts& counts) {
     PROMTACT_TRY_ASSIGN(const netns::LinkState inner, stage.pair.left().state());
     PROMTACT_TRY_ASSIGN(const netns::LinkState far, stage.pair.right().state());
-    for (const netns::LinkState& state : {inner, far})
+    for (const netns::LinkState& state : {inner, far}) {
         if (!state.up || state.alias != netns::run_alias() || state.group != netns::link_group)
             return Finding{"a link end is not up or does not carry our mark"};
+    }
     for (const bool v6 : {false, true}) {
         PROMTACT_TRY_ASSIGN(const auto here, address(v6, true));
         PROMTACT_TRY_ASSIGN(const auto there, address(v6, false));
@@ -137,10 +138,11 @@ Result<Finding> see_it_gone(const netns::Namespace& witness, Latencies& latencie
         PROMTACT_TRY_ASSIGN(
             const netns::Inventory left, netns::take_inventory(witness, netns::Part::links));
         if (left.text().find(witness_name.view()) == std::string::npos) break;
-        if (Clock::now() - start > gone_within)
+        if (Clock::now() - start > gone_within) {
             return Finding{
                 "the link of a dismantled namespace was still there after " +
                 std::to_string(gone_within.count()) + " ms"};
+        }
         std::this_thread::sleep_for(1ms);
     }
     latencies.dismantle.record(elapsed_ns(start));
@@ -160,10 +162,11 @@ Result<Finding> live_once(
     if (now != home) return Finding{"the calling thread changed its namespace"};
     if (leave_behind) survivor.emplace(std::move(stage.inner));
     netns::Namespace witness = std::move(stage.witness);
-    if (by_namespace)
+    if (by_namespace) {
         stage.pair.leave();
-    else
+    } else {
         PROMTACT_TRY(stage.pair.remove());
+    }
     {
         const Stage ending = std::move(stage); // sockets and descriptors of the namespace close
     }

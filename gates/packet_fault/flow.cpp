@@ -262,10 +262,12 @@ std::string judge(const Phase& phase, const Prediction& predicted, const Observa
           Row{"packets accounted for", accounted, observed.sent},
           Row{"datagrams of a wrong size", observed.wrong_sizes, 0}})
         if (row.found != row.wanted) return disagree(phase, row.what, row.found, row.wanted);
-    for (std::size_t i = 0; i < observed.arrivals.size(); ++i)
-        if (observed.arrivals[i] != predicted.arrivals[i])
+    for (std::size_t i = 0; i < observed.arrivals.size(); ++i) {
+        if (observed.arrivals[i] != predicted.arrivals[i]) {
             return std::string{phase.name} + ": datagram " + std::to_string(i) +
                    " of those received differs from the predicted one";
+        }
+    }
     if (phase.interval == Phase::Interval::none) return {};
     const std::optional<Interval> interval = ten_percent_interval(phase.packets);
     PROMTACT_ASSERT(interval.has_value());

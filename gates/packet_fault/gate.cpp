@@ -101,14 +101,16 @@ void record(const Phase& phase, const Observation& observed, Totals& totals) {
          Ratio{observed.arrivals.size(), observed.sent}});
     const std::uint64_t lost =
         observed.counters[PROMTACT_COUNT_XDP_LOST] + observed.counters[PROMTACT_COUNT_TC_LOST];
-    if (lost != 0)
+    if (lost != 0) {
         totals.measurements.push_back(
             {name + "_lost", "packets", "of sent, counted by the programs",
              Ratio{lost, observed.sent}});
-    if (observed.counters[PROMTACT_COUNT_TC_CORRUPTED] != 0)
+    }
+    if (observed.counters[PROMTACT_COUNT_TC_CORRUPTED] != 0) {
         totals.measurements.push_back(
             {name + "_damaged", "packets", "of sent, counted by the program",
              Ratio{observed.counters[PROMTACT_COUNT_TC_CORRUPTED], observed.sent}});
+    }
 }
 
 /// The reason why a phase did not go as predicted; empty when it did.

@@ -157,10 +157,11 @@ Result<void> judge_durability(
     const FlushJudgement judgement = judge_flushes(tally.segments);
     if (judgement.evidence == FlushEvidence::undeterminable)
         return undeterminable(watch, judgement);
-    if (judgement.background > 0)
+    if (judgement.background > 0) {
         report.notes.push_back(
             "other writers flushed " + watch.names() + " too: " +
             std::to_string(judgement.background) + " flushes per stretch were not counted as ours");
+    }
     if (judgement.evidence == FlushEvidence::seen) return {};
     report.verdict = Verdict::fail;
     report.reason = "the write cache of " + watch.names() + " is volatile, yet only " +

@@ -38,12 +38,13 @@ FlushJudgement judge_flushes(std::span<const FlushSegment> segments) {
             segment.active_flushes - std::min(segment.active_flushes, judgement.background);
         if (4 * ours >= 3 * segment.operations) ++judgement.segments_seen;
     }
-    if (4 * judgement.background * segments.size() > operations)
+    if (4 * judgement.background * segments.size() > operations) {
         judgement.evidence = FlushEvidence::undeterminable;
-    else if (10 * judgement.segments_seen >= 9 * segments.size())
+    } else if (10 * judgement.segments_seen >= 9 * segments.size()) {
         judgement.evidence = FlushEvidence::seen;
-    else
+    } else {
         judgement.evidence = FlushEvidence::missing;
+    }
     return judgement;
 }
 

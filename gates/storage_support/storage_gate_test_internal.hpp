@@ -72,10 +72,12 @@ class StorageGate : public ::testing::Test {
             if (text.starts_with(options_.directory.string()))
                 found.insert(entry.path().filename().string() + " " + text);
         }
-        if (const auto mounts = read_mounts())
-            for (const Mount& mount : *mounts)
+        if (const auto mounts = read_mounts()) {
+            for (const Mount& mount : *mounts) {
                 if (mount.mount_point.starts_with(options_.directory.string()))
                     found.insert("mount " + mount.mount_point);
+            }
+        }
         return found;
     }
 
@@ -148,10 +150,13 @@ class StorageGate : public ::testing::Test {
 /// Skips when the host lacks what the body needs; fails on any other error.
 /// Evaluates the run once; skips, with the reason, where the host cannot answer.
 #define PROMTACT_NEEDS_REPORT(report)                                                              \
-    if (const auto needed = (report); !needed && (needed.error().code == Errc::unsupported ||      \
-                                                  needed.error().code == Errc::denied)) {          \
-        GTEST_SKIP() << "needs " << describe(needed.error());                                      \
-    } else                                                                                         \
-        ASSERT_TRUE(needed) << describe(needed.error())
+    do {                                                                                           \
+        const auto& needed = (report);                                                             \
+        if (!needed &&                                                                             \
+            (needed.error().code == Errc::unsupported || needed.error().code == Errc::denied)) {   \
+            GTEST_SKIP() << "needs " << describe(needed.error());                                  \
+        }                                                                                          \
+        ASSERT_TRUE(needed) << describe(needed.error());                                           \
+    } while (false)
 
 } // namespace promtact::gates::testing

@@ -110,7 +110,7 @@ class Tree {
         EXPECT_TRUE(writer->add(grey));
         const auto path = writer->finish(1'800'000'000, commit);
         EXPECT_TRUE(path);
-        const CampaignName name{"test-host", path->filename()};
+        CampaignName name{"test-host", path->filename()};
         accepted_.push_back(name);
         write("results/accepted.json", to_json(accepted_));
         return name;

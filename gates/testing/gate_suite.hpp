@@ -44,10 +44,11 @@ inline bool went_well(GateBody body) {
     const Result<GateReport> report = run_body(body);
     const bool well =
         report ? report->verdict == Verdict::pass : report.error().code == Errc::unsupported;
-    if (!well)
+    if (!well) {
         std::fprintf(
             stderr, "the body did not pass: %s\n",
             report ? report->reason.c_str() : describe(report.error()).c_str());
+    }
     return well;
 }
 

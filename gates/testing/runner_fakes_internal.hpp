@@ -20,9 +20,10 @@ class Recorder final : public RunnerObserver {
     void step(
         const GateInfo& gate, std::string_view phase, std::string_view what, std::size_t,
         std::size_t) override {
-        if (!what.empty())
+        if (!what.empty()) {
             steps.push_back(
                 std::string(gate.id) + " " + std::string(phase) + " " + std::string(what));
+        }
     }
     void finished(const GateRecord& record) override { finished_ids.push_back(record.id); }
     std::vector<std::string> steps{};

@@ -62,9 +62,10 @@ struct Probe {
             const std::size_t got,
             ring.wait(answers, static_cast<std::uint32_t>(ops.size()), patience));
         if (got != ops.size()) return std::string(what) + ": not every request was answered";
-        for (std::size_t i = 0; i < got; ++i)
+        for (std::size_t i = 0; i < got; ++i) {
             if (const auto result = answers[i].check(); !result)
                 return std::string(what) + ": " + describe(result.error());
+        }
         return std::string{};
     }
 };

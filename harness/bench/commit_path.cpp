@@ -64,11 +64,12 @@ class WriterPath final : public CommitPath {
     WriterPath(const Job& job, BlockWriter writer)
         : data_(operation_bytes(job), fill), writer_(std::move(writer)) {
         if (job.one_write) return;
-        for (std::uint32_t i = 0; i < job.blocks_per_flush; ++i)
+        for (std::uint32_t i = 0; i < job.blocks_per_flush; ++i) {
             group_.push_back(
                 {.offset = 0,
                  .data = std::span<const std::byte>(data_).subspan(
                      std::size_t{i} * block_bytes, block_bytes)});
+        }
     }
     Result<void> commit(std::uint64_t offset) override {
         if (group_.empty()) return writer_.durable_write(offset, data_);

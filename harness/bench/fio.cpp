@@ -107,11 +107,12 @@ Result<FioFigures> parse_fio(std::string_view json, std::uint64_t operations) {
                                    mean(job, {"sync", "lat_ns", "mean"}, problems);
     const std::uint64_t syncs = number(job, {"sync", "lat_ns", "N"}, problems);
     if (!problems.empty()) return problems.to_error("fio");
-    if (figures.operations != operations || syncs + 1 < operations)
+    if (figures.operations != operations || syncs + 1 < operations) {
         return Error{
             Errc::format, 0,
             "fio wrote " + std::to_string(figures.operations) + " blocks and synced " +
                 std::to_string(syncs) + " times, asked were " + std::to_string(operations)};
+    }
     if (runtime_ms == 0 || figures.write_p50 == 0 || figures.sync_p50 == 0)
         return Error{Errc::format, 0, "fio reports a time of zero: ask for more operations"};
     figures.operations_per_second = figures.operations * 1000 / runtime_ms;
@@ -139,11 +140,12 @@ Result<FioFigures> run_fio(const ScratchFile& file, std::uint64_t operations, Sy
     if (!output && output.error().code == Errc::not_found)
         return Error{Errc::unsupported, output.error().sys_errno, absent};
     if (!output) return std::move(output).error();
-    if (output->exit_code != 0)
+    if (output->exit_code != 0) {
         return Error{
             Errc::io, 0,
             "fio ended with " + std::to_string(output->exit_code) + ": " +
                 first_line(output->err.empty() ? output->out : output->err)};
+    }
     return parse_fio(output->out, operations);
 }
 

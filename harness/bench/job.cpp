@@ -194,9 +194,10 @@ prepare_file(const std::filesystem::path& directory, Layout layout, std::uint64_
         PROMTACT_TRY(file.fill_with_zeros(region_blocks * block_bytes));
     if (layout == Layout::unwritten || layout == Layout::keep_size) {
         const int mode = layout == Layout::keep_size ? FALLOC_FL_KEEP_SIZE : 0;
-        if (::fallocate(file.fd(), mode, 0, bytes) != 0)
+        if (::fallocate(file.fd(), mode, 0, bytes) != 0) {
             return Error::from_errno(
                 errno, "reserve " + std::to_string(bytes) + " bytes in " + directory.string());
+        }
         if (::fsync(file.fd()) != 0)
             return Error::from_errno(errno, "sync a file in " + directory.string());
     }
@@ -211,8 +212,11 @@ run_job(const Job& job, const ScratchFile& file, const JobLimits& limits, const 
     PROMTACT_TRY_ASSIGN(UniqueFd direct, file.reopen(O_RDWR | O_DIRECT));
     PROMTACT_TRY_ASSIGN(const DiskTraffic before, watch == nullptr ? DiskTraffic{} : watch->read());
     const std::uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    if (job.depth > 1) PROMTACT_TRY(run_deep(job, std::move(direct), limits, result));
-    if (job.depth == 1) PROMTACT_TRY(run_shallow(job, std::move(direct), limits, result));
+    if (job.depth > 1) {
+        PROMTACT_TRY(run_deep(job, std::move(direct), limits, result));
+    } else {
+        PROMTACT_TRY(run_shallow(job, std::move(direct), limits, result));
+    }
     result.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
     result.blocks = result.operations * job.blocks_per_flush;
     if (watch == nullptr) return result;

@@ -33,7 +33,7 @@ TEST(BenchJob, EveryRungOfTheLadderRuns) {
     if (!results && results.error().code == Errc::unsupported)
         GTEST_SKIP() << "needs " << describe(results.error());
     ASSERT_TRUE(results) << describe(results.error());
-    for (const SectionResult& section : *results)
+    for (const SectionResult& section : *results) {
         for (const RungResult& rung : section.rungs) {
             if (!rung.failure.empty()) {
                 // A kernel may lack a ring mode or a flag; nothing else is an excuse.
@@ -45,6 +45,7 @@ TEST(BenchJob, EveryRungOfTheLadderRuns) {
             EXPECT_EQ(rung.total.latency.count(), 8U) << rung.job.name;
             EXPECT_EQ(rung.total.blocks, 8U * rung.job.blocks_per_flush) << rung.job.name;
         }
+    }
 }
 
 class BenchOnLoop : public ::testing::Test {

@@ -14,12 +14,14 @@ Section layouts() {
         .question = "What does a growing or merely reserved file cost against blocks that were "
                     "written before?"};
     for (const Layout layout :
-         {Layout::append, Layout::keep_size, Layout::unwritten, Layout::overwritten})
-        for (const Method method : {Method::pwrite_fdatasync, Method::separate})
+         {Layout::append, Layout::keep_size, Layout::unwritten, Layout::overwritten}) {
+        for (const Method method : {Method::pwrite_fdatasync, Method::separate}) {
             section.jobs.push_back(
                 {.name = std::string(to_string(layout)) + "_" + std::string(to_string(method)),
                  .layout = layout,
                  .method = method});
+        }
+    }
     section.jobs.push_back(
         {.name = "append_separate_fsync",
          .layout = Layout::append,
@@ -35,9 +37,10 @@ Section methods() {
     for (const Method method :
          {Method::pwrite_fdatasync, Method::pwrite_fsync, Method::pwrite_dsync, Method::separate,
           Method::separate_fsync, Method::linked, Method::inline_fdatasync, Method::dsync,
-          Method::write_only})
+          Method::write_only}) {
         section.jobs.push_back(
             {.name = "method_" + std::string(to_string(method)), .method = method});
+    }
     return section;
 }
 
@@ -46,9 +49,10 @@ Section depths() {
         .name = "depth",
         .title = "How many at once",
         .question = "How far do overlapping writes, each with its own flush, carry?"};
-    for (std::uint32_t depth = 1; depth <= 64; depth *= 2)
+    for (std::uint32_t depth = 1; depth <= 64; depth *= 2) {
         section.jobs.push_back(
             {.name = "depth_" + std::to_string(depth), .method = Method::linked, .depth = depth});
+    }
     return section;
 }
 
@@ -72,14 +76,16 @@ Section groups() {
         .name = "group",
         .title = "How many blocks share a flush",
         .question = "What does group commit gain, as one large write or as many small ones?"};
-    for (std::uint32_t blocks = 1; blocks <= 64; blocks *= 2)
+    for (std::uint32_t blocks = 1; blocks <= 64; blocks *= 2) {
         section.jobs.push_back(
             {.name = "group_" + std::to_string(blocks) + "_one_write", .blocks_per_flush = blocks});
-    for (std::uint32_t blocks = 4; blocks <= 64; blocks *= 4)
+    }
+    for (std::uint32_t blocks = 4; blocks <= 64; blocks *= 4) {
         section.jobs.push_back(
             {.name = "group_" + std::to_string(blocks) + "_small_writes",
              .blocks_per_flush = blocks,
              .one_write = false});
+    }
     return section;
 }
 
@@ -128,13 +134,15 @@ run_ladder(const std::vector<Section>& sections, const LadderOptions& options) {
         total += section.jobs.size() * options.rounds;
     }
     std::uint64_t done = 0;
-    for (std::uint32_t round = 0; round < options.rounds; ++round)
-        for (SectionResult& result : results)
+    for (std::uint32_t round = 0; round < options.rounds; ++round) {
+        for (SectionResult& result : results) {
             for (RungResult& rung : result.rungs) {
                 if (options.progress) options.progress(done, total, rung.job.name);
                 if (rung.failure.empty()) PROMTACT_TRY(run_rung(rung, overwritten, options));
                 ++done;
             }
+        }
+    }
     return results;
 }
 

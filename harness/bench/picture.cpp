@@ -39,9 +39,10 @@ std::vector<const RungResult*> drawn(const SectionResult& result) {
 
 std::uint64_t highest(const std::vector<const RungResult*>& rungs) {
     std::uint64_t most = 1;
-    for (const RungResult* rung : rungs)
+    for (const RungResult* rung : rungs) {
         most = std::max(
             most, *std::max_element(rung->ops_per_round.begin(), rung->ops_per_round.end()));
+    }
     return most;
 }
 
@@ -133,10 +134,12 @@ std::string ladder_page(const std::vector<SectionResult>& results, std::string_v
                 html_escaped(result.section.question) + "</p>\n";
         const std::vector<const RungResult*> rungs = drawn(result);
         if (!rungs.empty()) page += bars(rungs) + curves(rungs, result.section.title);
-        for (const RungResult& rung : result.rungs)
-            if (!rung.failure.empty())
+        for (const RungResult& rung : result.rungs) {
+            if (!rung.failure.empty()) {
                 page += "<p>" + html_escaped(rung.job.name + " could not run: " + rung.failure) +
                         "</p>\n";
+            }
+        }
     }
     return page + "</body></html>\n";
 }

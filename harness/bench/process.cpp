@@ -115,6 +115,7 @@ run_process(const std::vector<std::string>& words, const ProcessOptions& options
     PROMTACT_ASSERT(!words.empty());
     std::vector<std::string> copy = words;
     std::vector<char*> pointers;
+    pointers.reserve(copy.size() + 1);
     for (std::string& word : copy)
         pointers.push_back(word.data());
     pointers.push_back(nullptr);

@@ -13,7 +13,6 @@
 namespace promtact::harness::bench {
 namespace {
 
-using gates::Measurement;
 using gates::Ratio;
 using gates::Scalar;
 
@@ -148,12 +147,13 @@ ladder_record(const std::vector<SectionResult>& results, const Circumstances& ci
         "survival of a power cut, or figures of another host, filesystem or load";
     std::size_t rungs = 0;
     std::size_t failed = 0;
-    for (const SectionResult& result : results)
+    for (const SectionResult& result : results) {
         for (const RungResult& rung : result.rungs) {
             add_rung(rung, record);
             ++rungs;
             failed += rung.failure.empty() ? 0 : 1;
         }
+    }
     record.summary = std::to_string(rungs - failed) + " of " + std::to_string(rungs) + " rungs ran";
     return record;
 }

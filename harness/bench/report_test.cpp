@@ -79,11 +79,12 @@ TEST(BenchReport, TheLadderBecomesARecordOfTheOneSchema) {
 TEST(BenchReport, NamesOfTheRealLadderAreUnique) {
     std::set<std::string> names;
     std::size_t count = 0;
-    for (const Section& section : storage_ladder())
+    for (const Section& section : storage_ladder()) {
         for (const Job& job : section.jobs) {
             names.insert(job.name);
             ++count;
         }
+    }
     EXPECT_EQ(names.size(), count);
     EXPECT_GE(count, 30U);
 }

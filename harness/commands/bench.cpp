@@ -111,9 +111,10 @@ void add_common(FlagSet& flags, Common& common) {
 
 // What is wrong with the common flags; fills in the seed.
 std::optional<std::string> contradiction(Common& common) {
-    if (!common.host.empty())
+    if (!common.host.empty()) {
         if (const auto named = gates::check_host_name(common.host); !named)
             return "-host: " + named.error().context;
+    }
     std::error_code ignored;
     if (!fs::is_directory(common.directory, ignored))
         return "-directory: " + common.directory + " is not a directory";
@@ -200,9 +201,10 @@ int run_storage(
         .directory = options.common.directory,
         .run = started.finish("bench", words, options.common.seed_value),
         .parameters = storage_parameters(options, location)};
-    if (!options.picture.empty())
+    if (!options.picture.empty()) {
         if (const int code = write_picture(options.picture, *results, circumstances.run); code != 0)
             return code;
+    }
     return conclude(
         "storage", options.common, {bench::ladder_record(*results, circumstances)},
         bench::ladder_text(*results), started);

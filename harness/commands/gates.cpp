@@ -119,15 +119,18 @@ void add_run_flags(FlagSet& flags, RunOptions& options) {
 
 // What is wrong with the flags taken together, or nothing.
 std::optional<std::string> contradiction(const RunOptions& options) {
-    if (!options.host.empty())
+    if (!options.host.empty()) {
         if (const Result<void> named = gates::check_host_name(options.host); !named)
             return "-host: " + named.error().context;
+    }
     const bool guarded = !options.confirm_destroy.empty() || options.expected_size != 0;
     if (options.device.empty() && guarded)
         return "-confirm-destroy and -expected-size are for -device, which is not given";
-    if (!options.device.empty() && (options.confirm_destroy.empty() || options.expected_size == 0))
+    if (!options.device.empty() &&
+        (options.confirm_destroy.empty() || options.expected_size == 0)) {
         return "-device erases " + options.device +
                ": it needs -confirm-destroy ERASE:<its canonical path> and -expected-size <bytes>";
+    }
     std::error_code error;
     if (!options.directory.empty() && !fs::is_directory(options.directory, error))
         return "-directory: " + options.directory + " is not a directory";
@@ -250,7 +253,7 @@ int list_command(std::span<const std::string> arguments) {
 // The newest result of a gate whose control was observed.
 std::optional<SeenControl> last_control(const std::vector<fs::path>& folders, std::string_view id) {
     std::optional<SeenControl> newest;
-    for (const fs::path& folder : folders)
+    for (const fs::path& folder : folders) {
         for (const gates::CampaignName& name : gates::list_campaigns(folder)) {
             const auto campaign = gates::load_campaign(folder / name.host / name.campaign);
             if (!campaign) continue;
@@ -260,6 +263,7 @@ std::optional<SeenControl> last_control(const std::vector<fs::path>& folders, st
                     newest = SeenControl{name.host, name.campaign, record};
             }
         }
+    }
     return newest;
 }
 

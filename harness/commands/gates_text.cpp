@@ -81,10 +81,11 @@ std::string joined(const Range& texts) {
 
 std::string needs_text(const GateInfo& info) {
     std::string out;
-    for (const gates::Need& need : info.needs)
+    for (const gates::Need& need : info.needs) {
         out +=
             (out.empty() ? "" : ", ") +
             (need.kind == gates::Need::Kind::root ? std::string("root") : std::string(need.name));
+    }
     return out.empty() ? "-" : out;
 }
 
@@ -123,9 +124,10 @@ std::string outcome_summary(const gates::RunOutcome& outcome, bool dirty) {
                        std::to_string(counts.failed) + " failed, " + std::to_string(counts.grey) +
                        " grey" + counts.grey_names + "\nresults: " + outcome.campaign.string() +
                        "\n";
-    if (dirty)
+    if (dirty) {
         text += "note: this build does not match a commit, so the results cannot be accepted as "
                 "evidence\n";
+    }
     return text;
 }
 
@@ -205,10 +207,11 @@ std::string explanation(const GateInfo& info, const std::optional<SeenControl>& 
     line("revision", std::to_string(info.revision));
     line("qualifies", joined(info.qualifies));
     line("requires", joined(info.requires_gates));
-    for (const gates::Need& need : info.needs)
+    for (const gates::Need& need : info.needs) {
         line(
             "needs", (need.kind == gates::Need::Kind::root ? "root" : std::string(need.name)) +
                          (need.remedy.empty() ? "" : " (" + std::string(need.remedy) + ")"));
+    }
     line("budget", budget_text(info) + " for the body, the same for its control");
     line("establishes", info.establishes);
     line("does not establish", info.does_not_establish);

@@ -137,9 +137,10 @@ int run_uring_bench(std::span<const std::string> arguments) {
             stderr, "promtact uring-bench: -operations: %s\n", operations.error().context.c_str());
         return 2;
     }
-    if (*operations < 1 || *operations > 1'000'000)
+    if (*operations < 1 || *operations > 1'000'000) {
         return say(
             Error{Errc::refused, 0, options.operations + " operations: allowed are 1 to 1000000"});
+    }
     const auto result = measure(options, *operations);
     if (!result) return say(result.error());
     const std::string text =

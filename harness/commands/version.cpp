@@ -61,12 +61,13 @@ int run_version(std::span<const std::string> arguments) {
         return 2;
     }
     const BuildInfo& build = build_info();
-    if (json)
+    if (json) {
         std::fputs(as_json(build).c_str(), stdout);
-    else if (only_version)
+    } else if (only_version) {
         std::fputs(fmt::format("{}\n", build.version).c_str(), stdout);
-    else
+    } else {
         std::fputs(as_text(build).c_str(), stdout);
+    }
     return 0;
 }
 

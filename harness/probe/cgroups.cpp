@@ -41,10 +41,11 @@ std::vector<Membership> parse_memberships(std::string_view text) {
         const std::size_t first = line.find(':');
         const std::size_t second =
             first == std::string_view::npos ? first : line.find(':', first + 1);
-        if (second != std::string_view::npos)
+        if (second != std::string_view::npos) {
             out.push_back(
                 {std::string(line.substr(first + 1, second - first - 1)),
                  std::string(line.substr(second + 1))});
+        }
         text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     }
     return out;
@@ -102,10 +103,11 @@ class Groups {
 
 void add_version(Section& section, const Groups& groups) {
     const bool legacy = groups.legacy("cpu") != nullptr || groups.legacy("memory") != nullptr;
-    if (groups.unified() == nullptr && !legacy)
+    if (groups.unified() == nullptr && !legacy) {
         return section.no(
             "mounted", "no cgroup filesystem is mounted here",
             "mount -t cgroup2 none /sys/fs/cgroup");
+    }
     section.yes(
         "mounted", !legacy                       ? "version 2"
                    : groups.unified() == nullptr ? "version 1"
@@ -121,12 +123,13 @@ void add_controllers(Section& section, const Groups& groups) {
         std::string commas = offered ? *offered : "";
         std::ranges::replace(commas, ' ', ',');
         const std::string fact = fmt::format("{}_controller", name);
-        if (lists(commas, name))
+        if (lists(commas, name)) {
             section.yes(fact, "version 2");
-        else if (groups.legacy(legacy_name) != nullptr)
+        } else if (groups.legacy(legacy_name) != nullptr) {
             section.yes(fact, "version 1");
-        else
+        } else {
             section.no(fact, "neither version offers it here; gates do not need it");
+        }
     }
 }
 

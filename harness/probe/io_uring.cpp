@@ -31,10 +31,11 @@ bool shares_a_row(uring::FeatureGroup group) {
 
 Fact fact_of(const uring::Feature& feature) {
     Fact fact{.name = feature.name, .answer = answer_of(feature.support)};
-    if (shares_a_row(feature.group))
+    if (shares_a_row(feature.group)) {
         fact.group = to_string(feature.group);
-    else
+    } else {
         fact.value = to_string(feature.group);
+    }
     if (fact.answer == Answer::yes) return fact;
     fact.reason = feature.reason.empty() ? "refused" : feature.reason;
     if (feature.sys_errno != 0 &&

@@ -70,10 +70,11 @@ void add_network(Report& report) {
     }
     section.yes("veth", "a pair between two namespaces of ours");
     const Result<void> shaped = netns::Shaper::probe(pair->left());
-    if (shaped)
+    if (shaped) {
         section.yes("netem", "installed and removed");
-    else
+    } else {
         add_refused(section, "netem", shaped.error());
+    }
 }
 
 } // namespace promtact::harness::probe

@@ -146,12 +146,13 @@ void add_locked_memory(Section& section) {
 void add_privileges(Report& report, const Roots& roots) {
     Section section(report, "privileges");
     const uid_t user = ::geteuid();
-    if (user == 0)
+    if (user == 0) {
         section.yes("root", "effective user 0");
-    else
+    } else {
         section.no(
             "root", fmt::format("effective user {}", user),
             "gates that need more than this user has answer `denied`; run them with sudo");
+    }
     const auto status = read_line(roots.proc + "/self/status");
     if (!status) {
         const std::string why = describe(status.error());

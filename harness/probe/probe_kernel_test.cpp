@@ -49,9 +49,10 @@ class Facts {
     std::string of(std::string_view section, std::string_view name, std::string_view field) const {
         const JsonValue* facts = document_.find("facts");
         if (facts == nullptr) return "no facts";
-        for (const JsonValue& fact : facts->children)
+        for (const JsonValue& fact : facts->children) {
             if (fact.find("section")->text == section && fact.find("name")->text == name)
                 return fact.find(field)->text;
+        }
         return "no such fact";
     }
     std::string answer(std::string_view section, std::string_view name) const {
@@ -90,9 +91,10 @@ TEST(Probe, AnswersEveryQuestionOfTheGates) {
              {"devices", "loop_control"},
              {"gates", "uring_probe"},
              {"gates", "packet_fault"},
-             {"cgroups", "mounted"}})
+             {"cgroups", "mounted"}}) {
         EXPECT_THAT(facts.answer(section, name), AnyOf(Eq("yes"), Eq("no"), Eq("unknown")))
             << section << "." << name;
+    }
 }
 
 TEST(Probe, AsNobodySaysWhatItLacks) {

@@ -57,12 +57,13 @@ std::vector<Fact> collapsed(const std::vector<Fact>& facts) {
             const auto last = facts.begin() + static_cast<std::ptrdiff_t>(end);
             const auto yes = std::count_if(
                 first, last, [](const Fact& fact) { return fact.answer == Answer::yes; });
-            if (yes > 0)
+            if (yes > 0) {
                 rows.push_back(
                     {.section = first->section,
                      .name = first->group,
                      .answer = Answer::yes,
                      .value = fmt::format("{} of {}", yes, end - i)});
+            }
             std::copy_if(first, last, std::back_inserter(rows), [](const Fact& fact) {
                 return fact.answer != Answer::yes;
             });
@@ -90,9 +91,10 @@ std::string as_text(const Report& report, bool coloured) {
     std::string out;
     std::string_view section;
     for (const Fact& fact : rows) {
-        if (fact.section != section)
+        if (fact.section != section) {
             out += fmt::format(
                 "{}{}\n", out.empty() ? "" : "\n", paint(Colour::bold, fact.section, coloured));
+        }
         section = fact.section;
         out += row(fact, width, coloured);
     }

@@ -72,13 +72,15 @@ void add_alignment(Section& section, int fd) {
 void add_atomic_writes(Section& section, int fd) {
     const auto unit = uring::atomic_write_unit(fd);
     if (!unit) return section.unknown("atomic_writes", describe(unit.error()));
-    if (!unit->reported)
+    if (!unit->reported) {
         return section.unknown(
             "atomic_writes", "statx(2) reports no STATX_WRITE_ATOMIC (Linux 6.11); gates do not "
                              "need it");
-    if (unit->maximum > 0)
+    }
+    if (unit->maximum > 0) {
         return section.yes(
             "atomic_writes", fmt::format("{} to {} bytes", unit->minimum, unit->maximum));
+    }
     section.no(
         "atomic_writes", "the filesystem or its device offers none, so a torn block must be "
                          "expected; gates do not need it");
@@ -118,12 +120,13 @@ void add_flush_facts(Section& section, const BlockDeviceFacts& device) {
                        : "write through: the device declares no volatile cache, so an fsync sends "
                          "no flush and durability is the device's word");
     }
-    if (!device.fua)
+    if (!device.fua) {
         section.unknown("fua", "sysfs does not say");
-    else if (*device.fua)
+    } else if (*device.fua) {
         section.yes("fua", "one command writes through the cache");
-    else
+    } else {
         section.no("fua", "not offered; a write is followed by a flush instead");
+    }
 }
 
 void add_block_device(Section& section, const Roots& roots, int directory) {
@@ -143,10 +146,11 @@ void add_block_device(Section& section, const Roots& roots, int directory) {
         device.model.empty() ? "" : " ", device.model, device.size_bytes >> 20U,
         device.logical_sector_bytes, device.physical_sector_bytes, kind,
         device.scheduler.empty() ? "unknown" : device.scheduler);
-    if (device.read_only)
+    if (device.read_only) {
         section.no("block_device", value + ": read-only", std::string(other_directory));
-    else
+    } else {
         section.yes("block_device", value);
+    }
     add_flush_facts(section, device);
 }
 

@@ -88,6 +88,7 @@ void become_nobody() {
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
     std::vector<char*> out;
+    out.reserve(words.size() + 1);
     for (std::string& word : words)
         out.push_back(word.data());
     out.push_back(nullptr);
@@ -148,9 +149,9 @@ bool collect(const Pipe& out, const Pipe& err, Finish& finish, std::chrono::seco
             if (open[i].fd < 0 || open[i].revents == 0) continue;
             std::array<char, 4096> chunk{};
             const ssize_t got = ::read(open[i].fd, chunk.data(), chunk.size());
-            if (got > 0)
+            if (got > 0) {
                 texts[i]->append(chunk.data(), static_cast<std::size_t>(got));
-            else
+            } else
                 open[i].fd = -1;
         }
     }

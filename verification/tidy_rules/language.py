@@ -28,11 +28,12 @@ BANNED = [
     (r"\b(?:dynamic_cast|typeid)\b", "RTTI: std::variant with visit, or a virtual function"),
     (r"(?<![\w.])assert\s*\(", "assert vanishes in release: PROMTACT_ASSERT"),
     (r"\bNULL\b", "NULL: nullptr"),
+    (r"\btypedef\b", "typedef: using"),
     (r"\bstd::(?:format|source_location|views|expected)\b", "clang 14 does not have it"),
     (r"\bstd::endl\b", "std::endl flushes: '\\n'"),
     (r"\bstd::bind\b", "std::bind: a lambda"),
 ]
-C_ALLOWED = ("NULL:",)
+C_ALLOWED = ("NULL:", "typedef:")
 # A test may take what a C interface gave it, and parse numbers it wrote itself.
 TEST_ALLOWED = ("malloc", "std::stoi", "atoi")
 PROCESS = re.compile(r"(?<![\w.>])(?:std::|::)?(?:system|popen|exec[lv]p?e?|posix_spawnp?)\s*\(")

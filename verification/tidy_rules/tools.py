@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import time
@@ -122,9 +123,43 @@ def check_headers(tree):
     yield from parallel(compile_alone, jobs)
 
 
-def _todays_tenth(path):
+# Tests are read without these: names of a test are claims, and what a moved-from value or a failed
+# assertion leaves behind is what a test may look at.
+NOT_IN_TESTS = ("-readability-identifier-naming,-misc-unused-using-decls,-bugprone-use-after-move,"
+                "-bugprone-assert-side-effect")
+BATCH_MAX = 8
+
+
+def in_todays_tenth(path):
     digest = int(hashlib.sha256(path.encode()).hexdigest()[:8], 16)
     return digest % 10 == int(time.time() // 86400) % 10
+
+
+def _reader_of(tree, header, sources):
+    """The source that shows clang-tidy a header: the one of its name, else the first with it."""
+    if "/include/" in header:
+        wanted = f"#include <{header.split('/include/')[1]}>"
+        readers = [path for path in sources if wanted in tree.file(path).text]
+    else:
+        wanted = re.compile(rf'#include [<"](?:\S*/)?{re.escape(os.path.basename(header))}[>"]')
+        unit = header.split("/")[0] + "/"
+        readers = [path for path in sources if path.startswith(unit)
+                   and wanted.search(tree.file(path).text)]
+    stem = os.path.splitext(os.path.basename(header))[0].removesuffix("_internal")
+    same = [path for path in readers if os.path.basename(path) == stem + ".cpp"]
+    return (same or readers or [None])[0]
+
+
+def tidy_choice(tree, sources):
+    """The files clang-tidy reads: all, or those that differ from what landed, a reader of each
+    header that does, and a tenth of the rest that rotates by day."""
+    if tree.everything:
+        return sorted(sources)
+    chosen = {path for path in sources if path in tree.unlanded or in_todays_tenth(path)}
+    for header in sorted(tree.unlanded):
+        if header.endswith((".hpp", ".h")):
+            chosen.add(_reader_of(tree, header, sorted(sources)))
+    return sorted(chosen - {None})
 
 
 def clang_tidy(program, root, words):
@@ -135,34 +170,85 @@ def clang_tidy(program, root, words):
                              re.MULTILINE):
         where = os.path.relpath(os.path.join(root, match.group(1)), root)
         found.append(Finding(where, int(match.group(2)), "clang-tidy", match.group(3)))
+    if done.returncode != 0 and not found:
+        found.append(Finding(".clang-tidy", 1, "clang-tidy", f"did not run: {done.stderr[-300:]}"))
     return found
 
 
-def check_clang_tidy(tree):
-    """clang-tidy on what changed and on a tenth of the rest that rotates by day."""
-    program = need("clang-tidy-14")
+def _tidy_database(tree):
+    """The compile database of the lint preset with every generated header in place, or why not.
+    Skeletons and the like are built, nothing else is."""
+    for words in (["cmake", "--preset", "lint", "--log-level=WARNING"],
+                  ["cmake", "--build", "--preset", "lint", "--target", "promtact_generated"]):
+        done = run(words, tree.root)
+        if done.returncode != 0:
+            said = (done.stderr.strip() or done.stdout.strip())[-300:]
+            return None, Finding("CMakePresets.json", 1, "clang-tidy",
+                                 f"'{' '.join(words)}' failed: {said}")
     database = tree.root / "build/lint/compile_commands.json"
-    done = run(["cmake", "--preset", "lint", "--log-level=WARNING"], tree.root)
-    if done.returncode != 0 or not database.exists():
-        yield Finding("CMakePresets.json", 1, "clang-tidy",
-                      f"the lint preset does not configure: {done.stderr.strip()[:300]}")
+    return json.loads(database.read_text()), None
+
+
+def _options_of(entry):
+    """What the compiler is told about one entry, without the file and the output."""
+    words = shlex.split(entry["command"])
+    return words[1:words.index("-o")]
+
+
+def _batches(chosen, options):
+    """Neighbours with the same options, a few at a time: the headers, which cost nearly everything,
+    are then read once for all of them."""
+    groups = {}
+    for path in chosen:
+        groups.setdefault((os.path.dirname(path), tuple(options[path])), []).append(path)
+    for paths in groups.values():
+        count = -(-len(paths) // BATCH_MAX)
+        yield from (paths[n::count] for n in range(count))
+
+
+def tidy_batch(program, root, paths, options):
+    """The findings in files of one folder and one set of options, and which were read alone. What a
+    batch says may come of reading files together (two have a helper of one name): the files it
+    names are read alone, the rest together again."""
+    less = [f"--checks={NOT_IN_TESTS}"] if paths[0].endswith("_test.cpp") else []
+    named = set(paths)
+    if len(paths) > 1:
+        together = root / "build/lint/tidy" / paths[0].replace("/", "-")
+        together.parent.mkdir(parents=True, exist_ok=True)
+        together.write_text("".join(f'#include "{root / path}"\n' for path in paths))
+        said = clang_tidy(program, root, [*less, r"--header-filter=\.(cpp|hpp)$", str(together),
+                                          "--", *options, "-w"])
+        if not said:
+            return [], []
+        named = {finding.path for finding in said} & named or named
+    rest = [path for path in paths if path not in named]
+    found, alone = tidy_batch(program, root, rest, options) if rest else ([], [])
+    for path in sorted(named):
+        found += clang_tidy(program, root, [*less, path, "--", *options])
+    return found, [*alone, *sorted(named)]
+
+
+def check_clang_tidy(tree):
+    """clang-tidy on what differs from what landed and on a tenth of the rest."""
+    program = need("clang-tidy-14")
+    database, failure = _tidy_database(tree)
+    if failure:
+        yield failure
         return
-    # Skeletons and other generated headers must exist before a file that includes them is read.
-    build = ["cmake", "--build", "--preset", "lint", "--target", "promtact_generated"]
-    done = run(build, tree.root)
-    if done.returncode != 0:
-        yield Finding("CMakePresets.json", 1, "clang-tidy",
-                      f"generated headers do not build: {done.stdout.strip()[-300:]}")
-        return
-    known = {os.path.relpath(entry["file"], tree.root)
-             for entry in json.loads(database.read_text()) if entry["file"].endswith(".cpp")}
-    chosen = sorted(path for path in known & set(tree.paths)
-                    if tree.everything or path in tree.changed or _todays_tenth(path))
-    tree.notes.append(f"clang-tidy: {len(chosen)} of {len(known & set(tree.paths))} files")
+    entries = {os.path.relpath(entry["file"], tree.root): entry for entry in database}
+    options = {path: _options_of(entries[path]) for path in entries.keys() & set(tree.paths)
+               if path.endswith(".cpp")}
+    chosen = tidy_choice(tree, options.keys())
+    alone = []
+
+    def read(paths):
+        found, separately = tidy_batch(program, tree.root, paths, options[paths[0]])
+        alone.extend(separately)
+        return found
 
     seen = set()
-    for finding in parallel(lambda path: clang_tidy(program, tree.root, ["-p", "build/lint", path]),
-                            chosen):
+    for finding in parallel(read, list(_batches(chosen, options))):
         if finding not in seen:
             seen.add(finding)
             yield finding
+    tree.notes.append(f"clang-tidy: {len(chosen)} of {len(options)} files, {len(alone)} alone")

@@ -216,20 +216,30 @@ class Tree:
     def exists(self, path):
         return (self.root / path).exists()
 
+    def _git(self, *words):
+        done = subprocess.run(["git", *words], cwd=self.root, capture_output=True, text=True)
+        return done.stdout.strip() if done.returncode == 0 else ""
+
+    @functools.cached_property
+    def landed_revision(self):
+        """The last commit here that has landed: where this branch left origin/main, or the local
+        main when there is no origin. None outside git and in a clone that has neither."""
+        return (self._git("merge-base", "HEAD", "origin/main")
+                or self._git("merge-base", "HEAD", "main") or None)
+
     @functools.cached_property
     def base_revision(self):
         """The commit that "changed" is measured from: where this branch left origin/main, or, on
         main itself, twenty commits back. None outside git or in a shallow clone."""
-
-        def git(*words):
-            done = subprocess.run(["git", *words], cwd=self.root, capture_output=True, text=True)
-            return done.stdout.strip() if done.returncode == 0 else ""
-
-        head = git("rev-parse", "HEAD")
-        base = git("merge-base", "HEAD", "origin/main")
-        if base and base != head:
+        base = self._git("merge-base", "HEAD", "origin/main")
+        if base and base != self._git("rev-parse", "HEAD"):
             return base
-        return git("rev-parse", "--verify", "--quiet", "HEAD~20") or None
+        return self._git("rev-parse", "--verify", "--quiet", "HEAD~20") or None
+
+    def _differing_from(self, revision):
+        names = self._git("diff", "--name-only", "-z", revision, "--").split("\0")
+        untracked = self._git("ls-files", "--others", "--exclude-standard", "-z").split("\0")
+        return (set(names) | set(untracked)) & set(self.paths)
 
     @functools.cached_property
     def changed(self):
@@ -237,10 +247,12 @@ class Tree:
         no base to compare with."""
         if self.everything or self.base_revision is None:
             return set(self.paths)
-        names = subprocess.run(
-            ["git", "diff", "--name-only", "-z", self.base_revision, "--"],
-            cwd=self.root, capture_output=True, check=True).stdout.decode().split("\0")
-        untracked = subprocess.run(
-            ["git", "ls-files", "--others", "--exclude-standard", "-z"],
-            cwd=self.root, capture_output=True, check=True).stdout.decode().split("\0")
-        return (set(names) | set(untracked)) & set(self.paths)
+        return self._differing_from(self.base_revision)
+
+    @functools.cached_property
+    def unlanded(self):
+        """Paths that differ from landed_revision, plus the untracked ones: what the slowest rule
+        looks at. None of them when nothing tells what has landed."""
+        if self.landed_revision is None:
+            return set()
+        return self._differing_from(self.landed_revision)

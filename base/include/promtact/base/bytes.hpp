@@ -40,11 +40,12 @@ template <StoredInteger T>
     using Unsigned = std::make_unsigned_t<T>;
     Unsigned value = 0;
     if (std::is_constant_evaluated()) {
-        for (std::size_t i = 0; i < sizeof(T); ++i)
+        for (std::size_t i = 0; i < sizeof(T); ++i) {
             value = static_cast<Unsigned>(
                 value | static_cast<Unsigned>(
                             static_cast<Unsigned>(std::to_integer<std::uint8_t>(buffer[offset + i]))
                             << (8 * i)));
+        }
         return static_cast<T>(value);
     }
     std::memcpy(&value, buffer.data() + offset, sizeof value);

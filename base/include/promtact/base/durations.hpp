@@ -36,9 +36,10 @@ inline Result<std::chrono::nanoseconds> parse_duration(std::string_view text) {
     std::uint64_t total = 0;
     while (!rest.empty()) {
         const std::string_view digits = detail::take_digits(rest);
-        if (rest.starts_with('.'))
+        if (rest.starts_with('.')) {
             return detail::bad_number(
                 text, "has a fraction: use a smaller unit, for example 1500ms for 1.5s");
+        }
         const std::uint64_t factor =
             detail::factor_of(detail::duration_units, detail::take_unit(rest));
         if (digits.empty() || factor == 0) return detail::bad_number(text, expected);

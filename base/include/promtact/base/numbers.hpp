@@ -87,10 +87,11 @@ inline Result<std::uint64_t> parse_digits(
             continue;
         }
         const std::uint32_t digit = digit_value(c);
-        if (digit >= base)
+        if (digit >= base) {
             return bad_number(
                 text, "is not a whole number (decimal, or 0x, 0o, 0b; single underscores between "
                       "digits)");
+        }
         if (value > (max - digit) / base) overflow = true;
         if (!overflow) value = value * base + digit;
         any = true;
@@ -163,9 +164,10 @@ inline constexpr Unit size_units[] = {
 
 template <std::size_t N>
 inline std::string format_exactly(std::uint64_t value, const Unit (&units)[N]) {
-    for (const Unit& unit : units)
+    for (const Unit& unit : units) {
         if (value >= unit.factor && value % unit.factor == 0)
             return std::to_string(value / unit.factor) + std::string(unit.name);
+    }
     PROMTACT_UNREACHABLE();
 }
 
@@ -189,9 +191,10 @@ inline Result<std::uint64_t> parse_seed(std::string_view text) {
     PROMTACT_TRY_ASSIGN(const std::uint64_t magnitude, detail::parse_unsigned(text, digits, true));
     if (!negative) return magnitude;
     constexpr std::uint64_t most = std::uint64_t{1} << 63;
-    if (magnitude > most)
+    if (magnitude > most) {
         return Error{
             Errc::out_of_range, 0, detail::quoted(text) + " is below -9223372036854775808"};
+    }
     return std::uint64_t{0} - magnitude;
 }
 
@@ -217,10 +220,11 @@ inline Result<Bytes> parse_size(std::string_view text) {
     const std::string_view digits = detail::take_digits(rest);
     rest = detail::trimmed(rest);
     const std::uint64_t factor = detail::factor_of(detail::size_units, rest);
-    if (digits.empty() || factor == 0)
+    if (digits.empty() || factor == 0) {
         return detail::bad_number(
             text, "is not a size: write bytes, or a whole number with KiB, MiB, GiB, TiB, kB, MB, "
                   "GB or TB");
+    }
     PROMTACT_TRY_ASSIGN(const std::uint64_t count, detail::parse_digits(text, digits, 10, false));
     if (count > std::numeric_limits<std::uint64_t>::max() / factor)
         return detail::too_large(text, "18446744073709551615 bytes");

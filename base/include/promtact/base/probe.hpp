@@ -146,7 +146,7 @@ struct ProbeState {
 inline std::vector<ProbeState> probes() {
     std::vector<ProbeState> all;
     for (const detail::ProbeSite* site = detail::first_probe_site(); site != nullptr;
-         site = site->next())
+         site = site->next()) {
         all.push_back(
             {.kind = site->kind(),
              .sentence = site->sentence(),
@@ -154,6 +154,7 @@ inline std::vector<ProbeState> probes() {
              .line = site->line(),
              .passed = site->passed(),
              .hit = site->hit()});
+    }
     const auto place = [](const ProbeState& s) {
         return std::tie(s.file, s.line, s.sentence, s.kind);
     };

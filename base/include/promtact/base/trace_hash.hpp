@@ -58,10 +58,11 @@ inline Result<Digest128> parse_digest128(std::string_view text) {
         good = digit >= 0;
         half[i / 16] = half[i / 16] << 4 | static_cast<std::uint64_t>(digit & 0xf);
     }
-    if (!good)
+    if (!good) {
         return Error{
             Errc::invalid_argument, 0,
             "\"" + std::string(text.substr(0, 40)) + "\" is not 32 hexadecimal digits"};
+    }
     return Digest128{.high = half[0], .low = half[1]};
 }
 
