@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the Promtact authors
+#
+# Snapshots and importers: the part of promtact::wal that is not the log itself.
+target_sources(promtact_wal PRIVATE
+  snapshot_decoder.cpp snapshot_format.cpp snapshot_pump.cpp snapshot_scan.cpp snapshot_store.cpp snapshot_writer.cpp
+  snapshot_zstd.cpp)
+promtact_use_if_present(wal PkgConfig::ZSTD PROMTACT_HAVE_ZSTD)
+promtact_test(wal_snapshot FILES snapshot_store_test.cpp DEPENDS promtact::wal)
