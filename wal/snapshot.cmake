@@ -6,4 +6,5 @@ target_sources(promtact_wal PRIVATE
   snapshot_decoder.cpp snapshot_format.cpp snapshot_pump.cpp snapshot_scan.cpp snapshot_store.cpp snapshot_writer.cpp
   snapshot_zstd.cpp)
 promtact_use_if_present(wal PkgConfig::ZSTD PROMTACT_HAVE_ZSTD)
-promtact_test(wal_snapshot FILES snapshot_store_test.cpp DEPENDS promtact::wal)
+promtact_test(wal_snapshot FILES
+  snapshot_error_test.cpp snapshot_resume_test.cpp snapshot_store_test.cpp snapshot_stream_test.cpp DEPENDS promtact::wal)

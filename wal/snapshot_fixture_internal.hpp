@@ -10,10 +10,12 @@
 #include <cerrno>
 #include <cstring>
 #include <deque>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,7 @@
 #include <promtact/base/error_text.hpp>
 #include <promtact/base/storage.hpp>
 #include <promtact/base/unique_fd.hpp>
+#include <promtact/wal/snapshot_decoder.hpp>
 #include <promtact/wal/snapshot_store.hpp>
 
 namespace promtact::wal::test_support {
@@ -56,6 +59,7 @@ class MapStorage final : public Storage {
     std::map<std::string, std::shared_ptr<Content>> files{}; // shared with open file numbers
     Fault fault{};
     std::vector<std::string> journal{}; // "write 4096+8192", "rename a b", …
+    std::set<std::string> irregular{};  // names that are no regular files
     std::size_t room = SIZE_MAX;        // bytes all files together may have
 
     [[nodiscard]] std::vector<std::string> names() const {
@@ -91,6 +95,15 @@ class MapStorage final : public Storage {
             open_[op.file] = file;
             return static_cast<std::int64_t>(file->size());
         }
+        case IoKind::open: {
+            const auto found = files.find(std::string(op.name));
+            if (found == files.end()) return -ENOENT;
+            if (irregular.count(found->first) != 0) return -ELOOP;
+            open_[op.file] = found->second;
+            return static_cast<std::int64_t>(found->second->size());
+        }
+        case IoKind::list:
+            return list(op);
         case IoKind::read: {
             const Content& file = *open_.at(op.file);
             if (op.offset >= file.size()) return 0;
@@ -122,6 +135,21 @@ class MapStorage final : public Storage {
     }
 
   private:
+    std::int64_t list(const IoOp& op) const {
+        std::string text;
+        std::uint64_t skip = op.offset;
+        for (const auto& [name, content] : files) {
+            if (skip > 0) {
+                --skip;
+                continue;
+            }
+            if (text.size() + name.size() + 2 > op.data.size()) break;
+            text += irregular.count(name) != 0 ? DirectoryEntry::other : DirectoryEntry::regular;
+            text += name + '\0';
+        }
+        std::memcpy(op.data.data(), text.data(), text.size());
+        return static_cast<std::int64_t>(text.size());
+    }
     std::int64_t write(Content& file, const IoOp& op) {
         if (op.offset % limits_.align_offset != 0) return -EINVAL;
         if (op.data.size() % limits_.align_offset != 0) return -EINVAL;
@@ -178,6 +206,16 @@ class DirectoryStorage final : public Storage {
     }
     std::int64_t perform(const IoOp& op) {
         switch (op.kind) {
+        case IoKind::list: {
+            if (op.offset > 0) return 0;
+            std::string text;
+            for (const auto& entry : std::filesystem::directory_iterator(path_))
+                text += 'f' + entry.path().filename().string() + '\0';
+            PROMTACT_ASSERT(text.size() <= op.data.size());
+            std::memcpy(op.data.data(), text.data(), text.size());
+            return static_cast<std::int64_t>(text.size());
+        }
+        case IoKind::open:
         case IoKind::create: {
             open_[op.file] =
                 UniqueFd(::open(at(op.name).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
@@ -228,7 +266,7 @@ inline SnapshotInfo small_info(std::uint64_t index, std::uint32_t chunk_bytes = 
 
 /// Opens the store on what the storage holds. Requires: it opens.
 inline SnapshotStore open_store(MapStorage& storage, const SnapshotStoreOptions& options = {}) {
-    auto store = SnapshotStore::open(storage, storage.names(), options);
+    auto store = SnapshotStore::open(storage, options);
     EXPECT_TRUE(store.has_value()) << describe(store.error());
     PROMTACT_ASSERT(store.has_value());
     return std::move(store).value();

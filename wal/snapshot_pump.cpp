@@ -8,6 +8,7 @@
 #include <string>
 
 #include <promtact/base/assert.hpp>
+#include <promtact/base/bytes.hpp>
 
 #include "snapshot_pump_internal.hpp"
 
@@ -15,6 +16,7 @@ namespace promtact::wal {
 namespace {
 
 constexpr std::uint64_t wait_ns = 1'000'000'000;
+constexpr std::size_t list_bytes = 64 << 10;
 constexpr int interrupted_max = 3;
 constexpr int short_max = 1;
 
@@ -64,8 +66,38 @@ Result<void> SnapshotPump::simple(const IoOp& op, std::string_view what, std::st
 Result<std::uint64_t> SnapshotPump::create(std::uint32_t file, std::string_view name) {
     PROMTACT_TRY_ASSIGN(
         const std::int64_t result, call({.kind = IoKind::create, .file = file, .name = name}));
+    if (result < 0) return failed(result, "create", name);
+    return static_cast<std::uint64_t>(result);
+}
+
+Result<std::uint64_t> SnapshotPump::open(std::uint32_t file, std::string_view name) {
+    PROMTACT_TRY_ASSIGN(
+        const std::int64_t result, call({.kind = IoKind::open, .file = file, .name = name}));
     if (result < 0) return failed(result, "open", name);
     return static_cast<std::uint64_t>(result);
+}
+
+Result<std::vector<SnapshotPump::Entry>> SnapshotPump::list() {
+    std::vector<Entry> entries;
+    PumpBuffer buffer(list_bytes, std::max(limits().align_memory, limits().align_offset));
+    for (;;) {
+        PROMTACT_TRY_ASSIGN(
+            const std::int64_t result,
+            call({.kind = IoKind::list, .offset = entries.size(), .data = buffer.span()}));
+        if (result < 0) return failed(result, "list", "the directory of the snapshots");
+        if (result == 0) return entries;
+        PROMTACT_ASSERT(static_cast<std::uint64_t>(result) <= buffer.span().size());
+        std::string_view rest = text_of(buffer.span().first(static_cast<std::size_t>(result)));
+        while (!rest.empty()) {
+            const std::size_t end = rest.find('\0');
+            if (end == std::string_view::npos || end < 2)
+                return Error{Errc::format, 0, "list the directory of the snapshots: no entries"};
+            entries.push_back(
+                {.name = std::string(rest.substr(1, end - 1)),
+                 .regular = rest.front() == DirectoryEntry::regular});
+            rest.remove_prefix(end + 1);
+        }
+    }
 }
 
 Result<std::size_t> SnapshotPump::read(

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -41,8 +42,17 @@ class SnapshotPump {
 
     [[nodiscard]] StorageLimits limits() const { return storage_->limits(); }
 
-    /// Opens or creates; returns the size.
+    struct Entry {
+        std::string name{};
+        bool regular = false; // with one link
+    };
+    /// The directory, in byte order of the names. Errors: format when the storage's answer is no
+    /// list of entries.
+    Result<std::vector<Entry>> list();
+    /// Creates an empty file. Returns its size, which is 0 unless the name was there.
     Result<std::uint64_t> create(std::uint32_t file, std::string_view name);
+    /// Opens what exists; returns the size.
+    Result<std::uint64_t> open(std::uint32_t file, std::string_view name);
     /// Fills as much of data as the file has; returns how much.
     /// Requires: data.size() is a multiple of limits().align_offset
     Result<std::size_t> read(

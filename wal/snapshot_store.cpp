@@ -43,7 +43,7 @@ Result<void> belongs_here(
 Result<Verified> verify(SnapshotStoreState& state, std::uint64_t generation) {
     const std::string name = snapshot_name(generation);
     const std::uint32_t file = state.reader_file(0);
-    PROMTACT_TRY_ASSIGN(const std::uint64_t bytes, state.pump.create(file, name));
+    PROMTACT_TRY_ASSIGN(const std::uint64_t bytes, state.pump.open(file, name));
     SnapshotScan scan(state.pump, file, name, bytes, state.options.limits);
     for (;;) {
         PROMTACT_TRY_ASSIGN(const auto event, scan.step());
@@ -65,19 +65,25 @@ Error nothing_believed(const SnapshotVerdict& verdict) {
     return {Errc::corrupt, 0, std::move(text)};
 }
 
-/// Sorts the names of a directory into the verdict; returns the generations, newest first.
-std::vector<std::uint64_t> classify(std::span<const std::string> names, SnapshotVerdict& verdict) {
+/// Sorts a directory into the verdict; returns the generations, newest first.
+/// Errors: refused when one of our names is no regular file with one link.
+Result<std::vector<std::uint64_t>>
+classify(std::span<const SnapshotPump::Entry> entries, SnapshotVerdict& verdict) {
     std::vector<std::uint64_t> generations;
-    for (const std::string& name : names) {
-        if (const auto generation = parse_snapshot_name(name))
-            generations.push_back(*generation);
-        else if (name == snapshot_temporary_name)
-            verdict.leftover = true;
-        else if (name.starts_with("snapshot"))
-            verdict.strangers.push_back(name);
+    for (const auto& [name, regular] : entries) {
+        const auto generation = parse_snapshot_name(name);
+        const bool temporary = name == snapshot_temporary_name;
+        if (!generation && !temporary) {
+            if (name.starts_with("snapshot")) verdict.strangers.push_back(name);
+            continue;
+        }
+        if (!regular)
+            return Error{
+                Errc::refused, 0, name + ": is not a regular file with one link, so not ours"};
+        if (generation) generations.push_back(*generation);
+        if (temporary) verdict.leftover = true;
     }
     std::sort(generations.begin(), generations.end(), std::greater<>());
-    std::sort(verdict.strangers.begin(), verdict.strangers.end());
     return generations;
 }
 
@@ -196,8 +202,7 @@ const std::optional<Error>& SnapshotStore::poison() const noexcept {
     return state_->poison;
 }
 
-Result<SnapshotStore> SnapshotStore::open(
-    Storage& storage, std::span<const std::string> names, const SnapshotStoreOptions& options) {
+Result<SnapshotStore> SnapshotStore::open(Storage& storage, const SnapshotStoreOptions& options) {
     const StorageLimits limits = storage.limits();
     if (!std::has_single_bit(limits.align_offset) || limits.align_offset > snapshot_block_bytes ||
         !std::has_single_bit(limits.align_memory))
@@ -207,7 +212,8 @@ Result<SnapshotStore> SnapshotStore::open(
                 " does not divide 4096"};
     auto state = std::make_unique<SnapshotStoreState>(
         SnapshotStoreState{.pump = SnapshotPump(storage), .options = options});
-    const auto generations = classify(names, state->verdict);
+    PROMTACT_TRY_ASSIGN(const auto entries, state->pump.list());
+    PROMTACT_TRY_ASSIGN(const auto generations, classify(entries, state->verdict));
     PROMTACT_TRY(choose(*state, generations));
     if (!options.read_only) PROMTACT_TRY(state->pump.sync_dir());
     return SnapshotStore(std::move(state));
@@ -231,7 +237,7 @@ Result<SnapshotReader> SnapshotStore::read(std::uint64_t generation) {
         return Error{Errc::busy, 0, "snapshot store: all readers are in use"};
     const auto slot = static_cast<std::size_t>(free - state.reading.begin());
     const std::uint32_t file = state.reader_file(slot);
-    PROMTACT_TRY_ASSIGN(const std::uint64_t bytes, state.pump.create(file, name));
+    PROMTACT_TRY_ASSIGN(const std::uint64_t bytes, state.pump.open(file, name));
     *free = true;
     auto reader = std::make_unique<SnapshotReaderState>(
         state, slot, SnapshotScan(state.pump, file, name, bytes, state.options.limits));
@@ -284,7 +290,7 @@ Result<SnapshotWriter> SnapshotStore::resume(SnapshotInfo info) {
     SnapshotPump& pump = state_->pump;
     const std::uint32_t file = state_->writer_file();
     const std::string name(snapshot_temporary_name);
-    PROMTACT_TRY_ASSIGN(const std::uint64_t bytes, pump.create(file, name));
+    PROMTACT_TRY_ASSIGN(const std::uint64_t bytes, pump.open(file, name));
     SnapshotScan scan(pump, file, name, bytes, state_->options.limits);
     SnapshotProgress believed;
     for (;;) {

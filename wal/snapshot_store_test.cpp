@@ -17,7 +17,7 @@ TEST(SnapshotStore, EmptyDirectoryHasNoSnapshotAndNothingIsCreated) {
 
     EXPECT_FALSE(store.verdict().newest);
     EXPECT_EQ(store.read().error().code, Errc::not_found);
-    EXPECT_THAT(storage.journal, ElementsAre("sync_dir"));
+    EXPECT_THAT(storage.journal, ElementsAre("list", "sync_dir"));
     EXPECT_THAT(store.verdict().words(), HasSubstr("there is no snapshot"));
 }
 
@@ -118,7 +118,7 @@ TEST(SnapshotStore, RefusesToOpenWhenNoImageCanBeBelieved) {
     storage.files[snapshot_name(1)] = std::make_shared<Content>();
     storage.files[snapshot_name(2)] = std::make_shared<Content>(8192);
 
-    const auto store = SnapshotStore::open(storage, storage.names(), {});
+    const auto store = SnapshotStore::open(storage, {});
 
     ASSERT_FALSE(store);
     EXPECT_EQ(store.error().code, Errc::corrupt);
@@ -138,7 +138,7 @@ TEST(SnapshotStore, AReadErrorIsNeitherDamageNorAbsence) {
         return std::nullopt;
     };
 
-    const auto store = SnapshotStore::open(storage, storage.names(), {});
+    const auto store = SnapshotStore::open(storage, {});
 
     ASSERT_FALSE(store);
     EXPECT_EQ(store.error().code, Errc::io);
@@ -154,7 +154,7 @@ TEST(SnapshotStore, RefusesAnImageOfAnotherClusterOrName) {
         ASSERT_TRUE(install(store, small_info(1), noise(100)));
     }
 
-    EXPECT_EQ(SnapshotStore::open(storage, storage.names(), ours).error().code, Errc::refused);
+    EXPECT_EQ(SnapshotStore::open(storage, ours).error().code, Errc::refused);
     storage.files[snapshot_name(7)] = storage.files[snapshot_name(1)];
     SnapshotStore store = open_store(storage);
     EXPECT_EQ(store.verdict().newest->generation, 1U);
@@ -202,7 +202,9 @@ TEST(SnapshotStore, ReadOnlyTouchesNothing) {
     EXPECT_EQ(store.write(small_info(2)).error().code, Errc::refused);
     EXPECT_EQ(store.remove_leftover().error().code, Errc::refused);
     for (const std::string& line : storage.journal)
-        EXPECT_TRUE(line.starts_with("create snapshot-") || line.starts_with("read")) << line;
+        EXPECT_TRUE(
+            line.starts_with("open snapshot-") || line.starts_with("read") || line == "list")
+            << line;
 }
 
 TEST(SnapshotStore, LeftoverIsReportedAndOnlyTheWriterRemovesIt) {
@@ -240,6 +242,20 @@ TEST(SnapshotStore, ForeignNamesAreListedAndNeverTouched) {
     EXPECT_EQ(storage.files.size(), 6U);
 }
 
+TEST(SnapshotStore, NeverFollowsWhatIsNoRegularFile) {
+    for (const std::string& name : {snapshot_name(1), std::string("snapshot.tmp")}) {
+        MapStorage storage;
+        storage.files[name] = std::make_shared<Content>(8192);
+        storage.irregular.insert(name);
+
+        const auto store = SnapshotStore::open(storage, {});
+
+        ASSERT_FALSE(store);
+        EXPECT_EQ(store.error().code, Errc::refused);
+        EXPECT_THAT(store.error().context, HasSubstr(name + ": is not a regular file"));
+    }
+}
+
 TEST(SnapshotStore, NamesAreParsedStrictly) {
     for (const std::uint64_t generation : {1ULL, 0xabcULL, 0xfffffffffffffffeULL})
         EXPECT_EQ(parse_snapshot_name(snapshot_name(generation)), generation);
@@ -267,8 +283,7 @@ TEST(SnapshotStore, AnnouncedLengthIsHeld) {
 
 TEST(SnapshotStore, RefusesAStorageWhoseAlignmentDoesNotFit) {
     MapStorage storage({.align_offset = 8192});
-    EXPECT_EQ(
-        SnapshotStore::open(storage, storage.names(), {}).error().code, Errc::invalid_argument);
+    EXPECT_EQ(SnapshotStore::open(storage, {}).error().code, Errc::invalid_argument);
 }
 
 TEST(SnapshotStore, ImageWithUnknownRoCompatBitIsReadButNotReplaced) {

@@ -64,18 +64,18 @@ struct SnapshotVerdict {
 /// Lifetime: storage must outlive the store, the store its readers and its writer.
 class SnapshotStore {
   public:
-    /// Reads every chunk of the newest image that can be believed. `names` are the entries of the
-    /// storage's directory, which the caller has locked. Nothing is written, created or removed;
-    /// unless read_only the directory is synced, because a name that a killed process left may not
-    /// be durable yet.
+    /// Reads every chunk of the newest image that can be believed. Nothing is written, created or
+    /// removed; unless read_only the directory is synced, because a name that a killed process left
+    /// may not be durable yet.
+    /// Requires: the caller has locked the storage's directory
     ///
     /// Errors: corrupt when there are images and none can be believed, with the reason of each; io
     /// when one cannot be read, which proves nothing about its content; unsupported or format for
     /// an intact image this build cannot read (no older one is taken instead: history would go
-    /// back); refused for an intact one of another cluster; invalid_argument for a storage whose
+    /// back); refused for an intact one of another cluster and for a name of ours that is no
+    /// regular file; invalid_argument for a storage whose
     /// alignment does not divide 4096.
-    static Result<SnapshotStore>
-    open(Storage& storage, std::span<const std::string> names, const SnapshotStoreOptions& options);
+    static Result<SnapshotStore> open(Storage& storage, const SnapshotStoreOptions& options);
 
     SnapshotStore(SnapshotStore&&) noexcept;
     SnapshotStore& operator=(SnapshotStore&&) noexcept;
