@@ -7,4 +7,4 @@ target_sources(promtact_wal PRIVATE
   snapshot_zstd.cpp)
 promtact_use_if_present(wal PkgConfig::ZSTD PROMTACT_HAVE_ZSTD)
 promtact_test(wal_snapshot FILES
-  snapshot_error_test.cpp snapshot_resume_test.cpp snapshot_store_test.cpp snapshot_stream_test.cpp DEPENDS promtact::wal)
+  snapshot_error_test.cpp snapshot_format_test.cpp snapshot_resume_test.cpp snapshot_store_test.cpp snapshot_stream_test.cpp DEPENDS promtact::wal)
