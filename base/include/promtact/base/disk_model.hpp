@@ -183,6 +183,14 @@ class DiskModel {
         const bool content = change.kind == ChangeKind::data || change.kind == ChangeKind::size;
         return inode == npos ? !content : content && change.inode == inode;
     }
+    [[nodiscard]] bool disputed(std::uint32_t inode, std::uint64_t index) const noexcept {
+        for (const Change& change : pending_) {
+            if (change.inode != inode) continue;
+            if (change.kind == ChangeKind::size) return true;
+            if (change.kind == ChangeKind::data && change.where == index) return true;
+        }
+        return false;
+    }
     void issue(const Change& change) {
         pending_.push_back(change);
         apply(issued_, change);
