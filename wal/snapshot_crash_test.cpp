@@ -116,7 +116,7 @@ Result<std::uint64_t> newest_index(Storage& disk) {
 struct Tally {
     std::uint64_t moments = 0;
     std::uint64_t images = 0;    // distinct by content
-    std::uint64_t nested = 0; // images of a second crash
+    std::uint64_t nested = 0;    // images of a second crash
     std::uint64_t refused = 0;   // an image that only crashed does not open
     std::uint64_t lost = 0;      // an acknowledged snapshot is not there
     std::uint64_t phantom = 0;   // an index nobody wrote
@@ -135,7 +135,9 @@ using Scenario = std::function<void(MemoryStorage& disk, Ledger& ledger)>;
 class CrashSweep {
   public:
     CrashSweep(std::uint32_t atom, ScriptedDisk::Script opener) : pool_(atom), opener_(opener) {
-        nested_.random = 64;
+        options_.random = 1024;
+        nested_.exhaustive_max = 8;
+        nested_.random = 32;
         nested_.pairs_max = 0;
     }
 
@@ -198,10 +200,11 @@ class CrashSweep {
         MemoryStorage after(pool_, image, scripted(pool_.atom_bytes()));
         ScriptedDisk disk(after);
         Ledger ledger;
-        // With the small atoms every tenth image, by its number, is crashed a second time.
-        const bool deep = pool_.atom_bytes() == 4096 || tally_.images % 10 == 0;
-        after.observe([&](MemoryStorage::Moment, const MemoryStorage::Request& request) {
-            if (deep && request.kind != IoKind::read && request.kind != IoKind::list)
+        // With the small atoms every fiftieth image, by its number, is crashed a second time.
+        const bool deep = pool_.atom_bytes() == 4096 || tally_.images % 50 == 0;
+        after.observe([&](MemoryStorage::Moment moment, const MemoryStorage::Request& request) {
+            if (moment == MemoryStorage::Moment::completed && deep &&
+                request.kind != IoKind::read && request.kind != IoKind::list)
                 crash_again(after.model(), shown, ledger);
         });
         const auto installed = install_index(disk, shown + 1, ledger);
@@ -213,15 +216,18 @@ class CrashSweep {
 
     /// Depth two: the install after a recovery crashes as well.
     void crash_again(const disk::DiskModel& model, std::uint64_t shown, const Ledger& ledger) {
+        const std::uint64_t promised = std::max(shown, ledger.acknowledged);
         disk::crash_images(model, nested_, [&](const disk::Image& image) {
+            auto digest = hash_(image, pool_);
+            digest.low += promised * 1000 + shown;
+            if (!nested_seen_.insert(digest).second) return;
             ++tally_.nested;
             MemoryStorage again(pool_, image, scripted(pool_.atom_bytes()));
             ScriptedDisk disk(again);
             const auto found = newest_index(disk);
-            const std::uint64_t least = std::max(shown, ledger.acknowledged);
             if (!found)
                 tally_.fault(tally_.refused, "depth two: " + found.error().context);
-            else if (*found < least || *found > shown + 1)
+            else if (*found < promised || *found > shown + 1)
                 tally_.fault(tally_.lost, "depth two: " + std::to_string(*found));
         });
     }
@@ -232,6 +238,7 @@ class CrashSweep {
     disk::CrashOptions nested_{}; // of the second crash
     disk::ImageHasher hash_{};
     std::set<Digest128> seen_{};
+    std::set<Digest128> nested_seen_{};
     Tally tally_{};
 };
 

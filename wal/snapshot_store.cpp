@@ -109,6 +109,43 @@ Result<void> choose(SnapshotStoreState& state, std::span<const std::uint64_t> ge
     return {};
 }
 
+/// How much of the leftover is part of the image that info announces, in whole full chunks.
+/// Errors: io. What does not verify is no error: it is where the leftover ends.
+Result<SnapshotProgress> believe_leftover(SnapshotStoreState& state, const SnapshotInfo& info) {
+    const std::string name(snapshot_temporary_name);
+    const std::uint32_t file = state.leftover_file();
+    PROMTACT_TRY_ASSIGN(const std::uint64_t bytes, state.pump.open(file, name));
+    SnapshotScan scan(state.pump, file, name, bytes, state.options.limits);
+    SnapshotProgress believed;
+    for (;;) {
+        auto event = scan.step();
+        if (!event && event.error().sys_errno != 0) return std::move(event).error();
+        if (!event || *event == SnapshotDecoder::Event::end) return believed;
+        const bool header = *event == SnapshotDecoder::Event::header;
+        if (header && scan.decoder().info() != info) return believed;
+        // A chunk that is not full ends an image; the sender may send more than it held.
+        if (!header && scan.decoder().payload().size() != info.chunk_bytes) return believed;
+        believed = scan.decoder().progress();
+    }
+}
+
+/// Copies what was believed into the writer's new file and frees the old one.
+Result<void> copy_leftover(
+    SnapshotStoreState& state, const SnapshotProgress& believed, SnapshotWriterState& writer) {
+    const std::string name(snapshot_temporary_name);
+    const std::uint32_t file = state.leftover_file();
+    SnapshotScan scan(state.pump, file, name, believed.file_bytes, state.options.limits);
+    PROMTACT_TRY_ASSIGN(const auto header, scan.step());
+    PROMTACT_ASSERT(header == SnapshotDecoder::Event::header);
+    PROMTACT_ASSERT(scan.decoder().progress() == writer.progress);
+    while (writer.progress != believed) {
+        PROMTACT_TRY_ASSIGN(const auto event, scan.step());
+        PROMTACT_ASSERT(event == SnapshotDecoder::Event::chunk);
+        PROMTACT_TRY(writer.adopt(scan.part(), scan.decoder().progress()));
+    }
+    return state.pump.truncate(file, 0, name);
+}
+
 } // namespace
 
 std::string snapshot_name(std::uint64_t generation) {
@@ -287,27 +324,13 @@ Result<SnapshotWriter> SnapshotStore::resume(SnapshotInfo info) {
     PROMTACT_TRY(may_write(info));
     if (!state_->verdict.leftover) return write(std::move(info));
     info.generation = state_->highest + 1;
-    SnapshotPump& pump = state_->pump;
-    const std::uint32_t file = state_->writer_file();
-    const std::string name(snapshot_temporary_name);
-    PROMTACT_TRY_ASSIGN(const std::uint64_t bytes, pump.open(file, name));
-    SnapshotScan scan(pump, file, name, bytes, state_->options.limits);
-    SnapshotProgress believed;
-    for (;;) {
-        auto event = scan.step();
-        if (!event && event.error().code == Errc::io) return std::move(event).error();
-        if (!event || *event == SnapshotDecoder::Event::end) break;
-        const bool header = *event == SnapshotDecoder::Event::header;
-        if (header && scan.decoder().info() != info) break;
-        // A chunk that is not full ends an image; the sender may send more than it held.
-        if (!header && scan.decoder().payload().size() != info.chunk_bytes) break;
-        PROMTACT_TRY(pump.write(file, believed.file_bytes, scan.part(), name));
-        believed = scan.decoder().progress();
-    }
-    if (believed.file_bytes == 0) return write(std::move(info));
-    PROMTACT_TRY(pump.truncate(file, believed.file_bytes, name));
+    PROMTACT_TRY_ASSIGN(const SnapshotProgress believed, believe_leftover(*state_, info));
+    if (believed.chunks == 0) return write(std::move(info));
+    // Its number stays bound to the old file, whose name is given to the new one.
+    PROMTACT_TRY(state_->drop_temporary());
     auto writer = std::make_unique<SnapshotWriterState>(*state_, std::move(info));
-    writer->progress = believed;
+    PROMTACT_TRY(writer->begin());
+    PROMTACT_TRY(copy_leftover(*state_, believed, *writer));
     return SnapshotWriter(std::move(writer));
 }
 

@@ -29,6 +29,10 @@ struct SnapshotStoreState {
     std::array<bool, snapshot_readers_max> reading{};
 
     [[nodiscard]] std::uint32_t writer_file() const noexcept { return options.first_file; }
+    /// What resume() copies from.
+    [[nodiscard]] std::uint32_t leftover_file() const noexcept {
+        return options.first_file + 1 + snapshot_readers_max;
+    }
     [[nodiscard]] std::uint32_t reader_file(std::size_t slot) const noexcept {
         PROMTACT_ASSERT(slot < snapshot_readers_max);
         return options.first_file + 1 + static_cast<std::uint32_t>(slot);
@@ -61,7 +65,7 @@ class SnapshotScan {
     Result<SnapshotDecoder::Event> step();
 
     [[nodiscard]] const SnapshotDecoder& decoder() const noexcept { return decoder_; }
-    /// The bytes of the part just accepted, writable, for rewriting them in place.
+    /// The bytes of the part just accepted, writable as a Storage wants them.
     [[nodiscard]] std::span<std::byte> part() noexcept;
     [[nodiscard]] std::size_t memory_bytes() const noexcept {
         return buffer_.memory_bytes() + decoder_.memory_bytes();
@@ -112,6 +116,8 @@ struct SnapshotWriterState {
     Error fail(Error error);
     Result<void> begin();
     Result<void> take(std::span<const std::byte> payload);
+    /// Writes a chunk as it stands in a file of equal header; it was verified.
+    Result<void> adopt(std::span<std::byte> chunk, const SnapshotProgress& after);
     Result<void> flush_chunk();
     Result<void> finish_file();
     Result<void> install();

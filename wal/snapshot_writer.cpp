@@ -96,6 +96,15 @@ Result<void> SnapshotWriterState::take(std::span<const std::byte> payload) {
     return {};
 }
 
+Result<void> SnapshotWriterState::adopt(std::span<std::byte> chunk, const SnapshotProgress& after) {
+    PROMTACT_ASSERT(fill == 0);
+    PROMTACT_ASSERT(after.chunks == progress.chunks + 1);
+    PROMTACT_TRY(put(chunk));
+    PROMTACT_ASSERT(progress.file_bytes == after.file_bytes);
+    progress = after;
+    return {};
+}
+
 Result<void> SnapshotWriterState::flush_chunk() {
     PROMTACT_ASSERT(fill > 0);
     PROMTACT_ASSERT(fill <= info.chunk_bytes);

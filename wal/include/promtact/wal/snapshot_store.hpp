@@ -30,7 +30,7 @@ std::optional<std::uint64_t> parse_snapshot_name(std::string_view name) noexcept
 
 inline constexpr std::uint32_t snapshot_readers_max = 7;
 /// File numbers of the Storage a store uses, from SnapshotStoreOptions::first_file on.
-inline constexpr std::uint32_t snapshot_store_files = 1 + snapshot_readers_max;
+inline constexpr std::uint32_t snapshot_store_files = 2 + snapshot_readers_max;
 
 struct SnapshotStoreOptions {
     SnapshotId cluster{}; // an image of another cluster is refused
@@ -102,9 +102,9 @@ class SnapshotStore {
     /// Goes on with a leftover whose header says the same as info, image id included: offset() is
     /// behind its last whole chunk that verified. Otherwise starts anew, as write().
     ///
-    /// What verified is written once more in place: after a failed flush the page cache can show
-    /// bytes that the disk does not have, and only dirty pages are flushed by commit().
-    /// Requires: info.payload_bytes is known
+    /// What verified is copied into a new file: a flush of the old one may have failed, and then
+    /// its page cache shows what its disk does not have and no later flush vouches for. A crash
+    /// during the copy keeps what was copied. Requires: info.payload_bytes is known
     Result<SnapshotWriter> resume(SnapshotInfo info);
 
     /// Removes the leftover of an interrupted install. Errors: poisoned, busy, refused; those of
