@@ -197,13 +197,13 @@ TEST_F(SnapshotErrors, DamageFoundWhileStreamingIsNamed) {
     ASSERT_TRUE(install(store, small_info(2), second));
     SnapshotReader reader = store.read().value();
     ASSERT_TRUE(reader.next());
-    (*storage.files[snapshot_name(2)])[12288 + 40] ^= std::byte{4};
+    (*storage.files[snapshot_name(2)])[12288 + 50] ^= std::byte{4};
 
     const auto piece = reader.next();
 
     ASSERT_FALSE(piece);
     EXPECT_EQ(piece.error().code, Errc::corrupt);
-    EXPECT_THAT(piece.error().context, HasSubstr("byte 12292, chunk 1 checksum"));
+    EXPECT_THAT(piece.error().context, HasSubstr("byte 12320, chunk 1 sum"));
 }
 
 TEST_F(SnapshotErrors, AStorageInUseBySomebodyElseIsBusy) {

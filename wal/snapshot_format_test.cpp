@@ -142,6 +142,24 @@ TEST(SnapshotFormat, AChunkOfAnotherImageIsRefusedThoughItsFieldsFit) {
     EXPECT_THAT(decode_image(image).error().context, HasSubstr("or what comes before it"));
 }
 
+TEST(SnapshotFormat, PagesThatEndInTheirOwnChecksumCannotStandForEachOther) {
+    Content payload = noise(8192);
+    for (const std::size_t page : {0U, 4096U})
+        store_le<std::uint32_t>(
+            payload, page + 4092, crc32c(std::span(payload).subspan(page, 4092)));
+    Content swapped(payload.begin() + 4096, payload.end());
+    swapped.insert(swapped.end(), payload.begin(), payload.begin() + 4096);
+    ASSERT_EQ(crc32c(payload), crc32c(swapped)) << "a CRC over both does not see it";
+    MapStorage storage;
+    SnapshotStore store = open_store(storage);
+    ASSERT_TRUE(install(store, small_info(1, 8192), payload));
+    Content image = *storage.files[snapshot_name(1)];
+
+    std::copy(swapped.begin(), swapped.end(), image.begin() + 4096 + snapshot_chunk_header_bytes);
+
+    EXPECT_THAT(decode_image(image).error().context, HasSubstr("chunk 0 sum"));
+}
+
 TEST(SnapshotFormat, ErrorsNameOffsetAndFieldOfAResealedHeader) {
     struct Row {
         std::size_t at;

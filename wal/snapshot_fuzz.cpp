@@ -15,6 +15,7 @@
 #include <promtact/base/assert.hpp>
 #include <promtact/base/bytes.hpp>
 #include <promtact/base/crc32c.hpp>
+#include <promtact/base/trace_hash.hpp>
 #include <promtact/wal/snapshot_decoder.hpp>
 
 namespace promtact::wal {
@@ -91,7 +92,11 @@ void mend_checksums(std::span<std::byte> image) {
         if (stored > (1U << 30)) return;
         const std::size_t frame = snapshot_frame_bytes(stored);
         if (frame > image.size() - at) return;
-        chain = reseal(image, at, frame, SnapshotChunkLayout::checksum, chain);
+        const auto content = image.subspan(at, frame).subspan(snapshot_chunk_header_bytes);
+        store_le<std::uint64_t>(
+            image.subspan(at), SnapshotChunkLayout::sum, digest128(content).low);
+        chain =
+            reseal(image, at, snapshot_chunk_header_bytes, SnapshotChunkLayout::checksum, chain);
         at += frame;
     }
 }

@@ -103,10 +103,9 @@ TEST(SnapshotStore, TakesTheOlderOneWhenTheNewerIsDamagedAndSaysWhy) {
     ASSERT_EQ(store.verdict().passed_over.size(), 1U);
     EXPECT_EQ(store.verdict().passed_over[0].name, snapshot_name(2));
     EXPECT_THAT(
-        store.verdict().words(),
-        HasSubstr(
-            "not taken: " + snapshot_name(2) +
-            ": snapshot image, byte 4100, chunk 0 checksum: does not match"));
+        store.verdict().words(), HasSubstr(
+                                     "not taken: " + snapshot_name(2) +
+                                     ": snapshot image, byte 4128, chunk 0 sum: does not match"));
     // The number is not used again, and the damaged one is evidence that stays.
     ASSERT_TRUE(install(store, small_info(3), noise(100, 3)));
     ASSERT_TRUE(install(store, small_info(4), noise(100, 4)));

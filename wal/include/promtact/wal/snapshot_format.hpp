@@ -22,7 +22,7 @@ inline constexpr std::uint32_t snapshot_header_fixed_bytes = 128;
 inline constexpr std::uint32_t snapshot_header_bytes_max = 65536;
 inline constexpr std::uint32_t snapshot_metadata_bytes_max =
     snapshot_header_bytes_max - snapshot_header_fixed_bytes;
-inline constexpr std::uint32_t snapshot_chunk_header_bytes = 32;
+inline constexpr std::uint32_t snapshot_chunk_header_bytes = 40;
 inline constexpr std::uint32_t snapshot_chunk_bytes_min = snapshot_block_bytes;
 inline constexpr std::uint64_t snapshot_length_unknown = std::numeric_limits<std::uint64_t>::max();
 
@@ -83,6 +83,7 @@ struct SnapshotChunkLayout {
     static constexpr std::size_t stored_bytes = 20;
     static constexpr std::size_t flags = 24;
     static constexpr std::size_t number = 28;
+    static constexpr std::size_t sum = 32;
 };
 
 /// Byte offsets in the trailer, one block.
@@ -111,6 +112,7 @@ struct SnapshotProgress {
     friend bool operator==(const SnapshotProgress&, const SnapshotProgress&) = default;
 };
 
+/// What a chunk's header says, but for its checksum and sum.
 struct SnapshotChunk {
     std::uint64_t payload_offset = 0;
     std::uint32_t payload_bytes = 0;
@@ -131,8 +133,9 @@ Result<void> check_snapshot_info(const SnapshotInfo& info);
 /// Requires: check_snapshot_info(info); out.size() == snapshot_header_bytes(metadata)
 std::uint32_t encode_snapshot_header(const SnapshotInfo& info, std::span<std::byte> out) noexcept;
 
-/// Writes the chunk's header in front of its stored bytes, which stand at 32, clears the padding
-/// and returns the checksum. Requires: frame.size() == snapshot_frame_bytes(chunk.stored_bytes)
+/// Writes the chunk's header in front of its stored bytes, which stand behind it, clears the
+/// padding and returns the checksum. Requires: frame.size() ==
+/// snapshot_frame_bytes(chunk.stored_bytes)
 std::uint32_t seal_snapshot_chunk(
     const SnapshotChunk& chunk, std::uint32_t chain, std::span<std::byte> frame) noexcept;
 
