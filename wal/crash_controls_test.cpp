@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
 //
-// The crash enumeration must notice every policy that loses data: each is broken below the log, by a
-// storage that does not keep a promise, and each must be caught.
+// The crash enumeration must notice every policy that loses data: each is broken below the log, by
+// a storage that does not keep a promise, and each must be caught.
 #include <deque>
 
 #include <gtest/gtest.h>
@@ -72,8 +72,8 @@ class EagerSync final : public Storage {
     std::deque<IoDone> early_{};
 };
 
-/// Rewrites what the log writes so that every use of a file has the same salt: a log whose frames do
-/// not say which use they belong to. Its chain starts anew in every segment.
+/// Rewrites what the log writes so that every use of a file has the same salt: a log whose frames
+/// do not say which use they belong to. Its chain starts anew in every segment.
 class SaltlessWriter final : public Storage {
   public:
     explicit SaltlessWriter(Storage& inner) : inner_(&inner) {}
@@ -117,8 +117,8 @@ class SaltlessWriter final : public Storage {
         store_le<std::uint64_t>(block, FrameLayout::prev_chain, chain_);
         store_le<std::uint64_t>(block, FrameLayout::salt, 0);
         constexpr std::array<std::byte, 8> salt{};
-        const std::uint32_t crc = crc32c_extend(
-            crc32c(salt), block.subspan(8, body_offset(frame, Layout::variable) - 8));
+        const std::uint32_t crc =
+            crc32c_extend(crc32c(salt), block.subspan(8, body_offset(frame, Layout::variable) - 8));
         store_le<std::uint32_t>(block, FrameLayout::crc, crc);
         const BlockContent content = decode_frame(block, Layout::variable, frame);
         PROMTACT_ASSERT(content == BlockContent::valid);

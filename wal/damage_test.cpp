@@ -2,8 +2,9 @@
 // Copyright the Promtact authors
 //
 // The damage table: every row names a mutation of a log and the verdict it must get. Numbers are
-// those of wal/FORMAT.md. Not here: 79 (names that are not regular files) and 55 (unreadable blocks)
-// need a storage and follow below; 82's second process is turned away by the storage's lock.
+// those of wal/FORMAT.md. Not here: 79 (names that are not regular files) and 55 (unreadable
+// blocks) need a storage and follow below; 82's second process is turned away by the storage's
+// lock.
 #include <functional>
 #include <set>
 
@@ -82,8 +83,8 @@ std::vector<Row> header_rows() {
         {2, "header zero, frames valid", [](Image& i) { i.zero(newest, 0); }, Verdict::refuse,
          R::corrupt},
         {3, "spare all zero", [](Image&) {}, Verdict::ok},
-        {5, "newest cut to 100 bytes",
-         [](Image& i) { i.segment(newest).set_size(100, *i.pool); }, Verdict::refuse, R::corrupt},
+        {5, "newest cut to 100 bytes", [](Image& i) { i.segment(newest).set_size(100, *i.pool); },
+         Verdict::refuse, R::corrupt},
         {5, "spare cut to 100 bytes", [](Image& i) { i.segment(10).set_size(100, *i.pool); },
          Verdict::ok},
         {6, "newest empty", [](Image& i) { i.segment(newest).set_size(0, *i.pool); },
@@ -209,15 +210,15 @@ std::vector<Row> payload_rows() {
         i.refit_frame(newest, at(4), 3);
     };
     return {
-        {42, "one bit in F(2)", [](Image& i) { i.flip(newest, at(2) + 1, 77, 3); },
-         Verdict::refuse, R::corrupt},
+        {42, "one bit in F(2)", [](Image& i) { i.flip(newest, at(2) + 1, 77, 3); }, Verdict::refuse,
+         R::corrupt},
         {43, "a block of F(2) zero", [](Image& i) { i.zero(newest, at(2) + 1); }, Verdict::refuse,
          R::corrupt},
         {44, "a block of F(2) of an earlier use",
          [](Image& i) { i.set_block(newest, at(2) + 1, i.block(8, at(2) + 1)); }, Verdict::refuse,
          R::corrupt},
-        {45, "a sector of F(2) zero",
-         [](Image& i) { i.copy_sector(10, newest, at(2) + 1, 3); }, Verdict::refuse, R::corrupt},
+        {45, "a sector of F(2) zero", [](Image& i) { i.copy_sector(10, newest, at(2) + 1, 3); },
+         Verdict::refuse, R::corrupt},
         {46, "a sector of F(2) of an earlier use",
          [](Image& i) { i.copy_sector(8, newest, at(2) + 1, 3); }, Verdict::refuse, R::corrupt},
         {47, "blocks of F(2) swapped", [](Image& i) { swap_blocks(i, at(2), at(2) + 1); },
@@ -234,12 +235,12 @@ std::vector<Row> payload_rows() {
              i.refit_frame(newest, at(4), 3);
          },
          Verdict::refuse, R::corrupt},
-        {51, "record one longer, checksums fixed",
-         [record](Image& i) { record(i, 0, 1, false); }, Verdict::refuse, R::corrupt},
+        {51, "record one longer, checksums fixed", [record](Image& i) { record(i, 0, 1, false); },
+         Verdict::refuse, R::corrupt},
         {52, "record of 4 GiB, checksums fixed",
          [record](Image& i) { record(i, 0, 0xf0000000U, false); }, Verdict::refuse, R::corrupt},
-        {53, "record checksum wrong, blocks fixed",
-         [record](Image& i) { record(i, 0, 0, true); }, Verdict::refuse, R::corrupt},
+        {53, "record checksum wrong, blocks fixed", [record](Image& i) { record(i, 0, 0, true); },
+         Verdict::refuse, R::corrupt},
     };
 }
 
@@ -249,8 +250,8 @@ std::vector<Row> file_rows() {
         Lsn lsn = 0;
         SegmentHeader header;
         const auto b = i.block(8, 0);
-        PROMTACT_ASSERT(decode(std::span<const std::byte, block_bytes>(b), header) ==
-                        BlockContent::valid);
+        PROMTACT_ASSERT(
+            decode(std::span<const std::byte, block_bytes>(b), header) == BlockContent::valid);
         lsn = header.first_lsn;
         i.edit_super([&](std::size_t, Super& super) {
             super.first_live_segment = 8;
@@ -282,8 +283,8 @@ std::vector<Row> file_rows() {
          Verdict::ok},
         {75, "a released one still there", fence_at_eight, Verdict::ok},
         {76, "the spare deleted", [](Image& i) { i.remove(segment_name(10)); }, Verdict::ok},
-        {77, "an old segment under the next name",
-         [](Image& i) { i.segment(10) = i.segment(7); }, Verdict::refuse, R::misnamed},
+        {77, "an old segment under the next name", [](Image& i) { i.segment(10) = i.segment(7); },
+         Verdict::refuse, R::misnamed},
         {77, "the same with its id patched",
          [](Image& i) {
              i.segment(10) = i.segment(7);

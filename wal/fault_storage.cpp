@@ -84,9 +84,8 @@ bool FaultStorage::submit_struck(const IoOp& op, const FaultRule& rule) {
 }
 
 void FaultStorage::answer(IoDone done) {
-    const auto found = std::find_if(changed_.begin(), changed_.end(), [&](const auto& entry) {
-        return entry->id == done.id;
-    });
+    const auto found = std::find_if(
+        changed_.begin(), changed_.end(), [&](const auto& entry) { return entry->id == done.id; });
     if (found == changed_.end()) {
         ready_.push_back(done);
     } else {

@@ -132,8 +132,8 @@ TEST(WalLogCore, TruncationVoidsTheSuffixForEver) {
     ASSERT_TRUE(own.has_value());
     EXPECT_EQ(*own, 11U);
     EXPECT_EQ(first.commit(), 12U);
-    EXPECT_FALSE(first.log->truncate_suffix(12).has_value() &&
-                 first.log->truncate_suffix(99).has_value());
+    EXPECT_FALSE(
+        first.log->truncate_suffix(12).has_value() && first.log->truncate_suffix(99).has_value());
 
     LogDriver second(pool, first.crash());
     ASSERT_TRUE(second.open());

@@ -60,8 +60,7 @@ class DamagedImage {
         set_block(id, at, bytes);
     }
     void zero(std::uint64_t id, std::size_t at) { set_block(id, at, Block{}); }
-    void copy_sector(
-        std::uint64_t from, std::uint64_t to, std::size_t at, std::size_t sector) {
+    void copy_sector(std::uint64_t from, std::uint64_t to, std::size_t at, std::size_t sector) {
         Block bytes = block(to, at);
         const Block old = block(from, at);
         std::memcpy(bytes.data() + sector * 512, old.data() + sector * 512, 512);
@@ -98,7 +97,8 @@ class DamagedImage {
         for (std::uint32_t i = 0; i < blocks; ++i) {
             const Block bytes = i == 0 ? first : block(id, at + i);
             const auto covered = std::span(bytes).subspan(i == 0 ? body : 0);
-            store_le<std::uint32_t>(first, FrameLayout::table + 4 * std::size_t{i}, crc32c(covered));
+            store_le<std::uint32_t>(
+                first, FrameLayout::table + 4 * std::size_t{i}, block_checksum(covered));
         }
         refit_header(first);
         set_block(id, at, first);
@@ -146,7 +146,8 @@ struct DamageBase {
             const SegmentFacts& last = driver.log->segments().back();
             if (last.segment == 8 && last.frames == 1) {
                 driver.pump(50);
-                const Lsn live = driver.log->segments()[driver.log->segments().size() - 2].first_lsn;
+                const Lsn live =
+                    driver.log->segments()[driver.log->segments().size() - 2].first_lsn;
                 PROMTACT_ASSERT(driver.log->release_prefix(live).has_value());
                 driver.pump(100);
             }
@@ -169,8 +170,8 @@ struct DamageBase {
         PROMTACT_ASSERT(driver.append(payload_of(driver.log->last() + 1, 9000)) != 0);
         driver.pump();
     }
-    /// F(7) and F(8), three blocks each behind the watermark, in flight; kept(k, block) says which of
-    /// their blocks have persisted. Their first blocks are 20 and 23.
+    /// F(7) and F(8), three blocks each behind the watermark, in flight; kept(k, block) says which
+    /// of their blocks have persisted. Their first blocks are 20 and 23.
     static constexpr std::size_t seven = 20;
     static constexpr std::size_t eight = 23;
     template <class Kept>
@@ -184,7 +185,8 @@ struct DamageBase {
         disk::Image image;
         driver.memory.model().crash(image, [&](std::size_t i) {
             const std::size_t block = static_cast<std::size_t>(pending[i].where) / per_block;
-            return block < seven || kept(block, static_cast<std::size_t>(pending[i].where) % per_block);
+            return block < seven ||
+                   kept(block, static_cast<std::size_t>(pending[i].where) % per_block);
         });
         return image;
     }

@@ -134,8 +134,7 @@ class LogDriver {
 };
 
 /// Judges an image without opening it for append.
-inline ScanReport
-scan_image(disk::Pool& pool, const disk::Image& image, ScanOptions options = {}) {
+inline ScanReport scan_image(disk::Pool& pool, const disk::Image& image, ScanOptions options = {}) {
     MemoryStorageOptions storage_options;
     storage_options.limits.atomic_bytes = pool.atom_bytes();
     MemoryStorage storage(pool, image, storage_options);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
 //
-// A Storage that misbehaves: by script (the n-th write of this file is torn) or by seed (so many per
-// million). It changes requests and answers on their way to and from another Storage.
+// A Storage that misbehaves: by script (the n-th write of this file is torn) or by seed (so many
+// per million). It changes requests and answers on their way to and from another Storage.
 #pragma once
 
 #include <cstdint>
