@@ -2,6 +2,8 @@
 // Copyright the Promtact authors
 #include <algorithm>
 
+#include <promtact/base/trace_hash.hpp>
+
 #include "frame_internal.hpp"
 
 namespace promtact::wal {
@@ -59,6 +61,10 @@ std::string_view to_string(FrameKind kind) noexcept {
         return "watermark";
     }
     return "unknown";
+}
+
+std::uint32_t block_checksum(std::span<const std::byte> bytes) noexcept {
+    return static_cast<std::uint32_t>(digest128(bytes).low);
 }
 
 std::uint32_t blocks_for_body(std::uint64_t body_bytes) noexcept {
@@ -142,7 +148,7 @@ bool frame_block_matches(
         layout == Layout::fixed
             ? header.table_bytes
             : load_le<std::uint32_t>(first_block, At::table + 4 * std::size_t{index});
-    return crc32c(block) == stated;
+    return block_checksum(block) == stated;
 }
 
 const char*

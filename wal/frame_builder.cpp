@@ -29,13 +29,13 @@ Chain close_frame(std::span<std::byte> frame, FrameHeader header, Layout layout)
     PROMTACT_ASSERT(frame.size() == std::size_t{header.blocks} * block_bytes);
     if (layout == Layout::fixed) {
         PROMTACT_ASSERT(header.blocks == 1);
-        header.table_bytes = crc32c(frame.subspan(frame_header_bytes));
+        header.table_bytes = block_checksum(frame.subspan(frame_header_bytes));
     } else {
         std::memset(frame.data() + At::table, 0, header.table_bytes);
         for (std::uint32_t i = 0; i < header.blocks; ++i) {
             std::span<const std::byte> block = frame.subspan(i * block_bytes, block_bytes);
             if (i == 0) block = block.subspan(header_end(header, layout));
-            store_le<std::uint32_t>(frame, At::table + 4 * std::size_t{i}, crc32c(block));
+            store_le<std::uint32_t>(frame, At::table + 4 * std::size_t{i}, block_checksum(block));
         }
     }
     store_header(frame, header);

@@ -12,7 +12,7 @@
 
 namespace promtact::wal {
 
-using At = FrameLayout; // of every file that includes this
+using At = FrameLayout;                                  // of every file that includes this
 inline constexpr std::uint32_t frame_magic = 0x4d524650; // "PFRM"
 inline constexpr std::uint32_t control_body_bytes = 16;
 

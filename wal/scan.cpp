@@ -369,14 +369,16 @@ bool LogScan::check_previous(const SegmentHeader& header) {
     report_.segment = segment;
     report_.lost_first = before.end.next_lsn;
     report_.lost_last = std::max(header.first_lsn - 1, tail_.lost_last);
-    if (before.end.next_lsn >= header.previous.next_lsn && header.previous.segment == segment) {
-        report_.segment = header.segment;
-        refuse(Refusal::chain, "R4", "the header does not continue the segment before it");
-    } else {
+    const bool says_sealed = header.previous_end == PreviousEnd::sealed;
+    const bool too_short = before.end.next_lsn < header.previous.next_lsn;
+    if (header.previous.segment == segment && (too_short || (says_sealed && !before.sealed))) {
         report_.block = before.end_block;
         refuse(
             Refusal::corrupt, "R4",
             "a segment followed by another does not verify to its end: " + tail_.text);
+    } else {
+        report_.segment = header.segment;
+        refuse(Refusal::chain, "R4", "the header does not continue the segment before it");
     }
     return false;
 }

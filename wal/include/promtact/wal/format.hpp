@@ -108,7 +108,7 @@ struct FrameHeader {
     std::uint32_t body_bytes = 0;
     std::uint32_t records = 0;
     std::uint32_t kind = 0;        // FrameKind; other values are features we do not know
-    std::uint32_t table_bytes = 0; // layout fixed: the CRC32C of bytes 64..4095
+    std::uint32_t table_bytes = 0; // layout fixed: the checksum of bytes 64..4095
     std::uint64_t salt = 0;
     Chain chain = 0; // not stored: crc << 32 | CRC32C of the table
 };
@@ -162,6 +162,11 @@ BlockContent decode_frame(
 /// What is impossible about a frame's fields, or nullptr. Requires: decode_frame said valid
 const char*
 check_frame_fields(const FrameHeader& header, Layout layout, std::uint64_t blocks_left) noexcept;
+
+/// The checksum of a block or, of a frame's first block, of its body: the low 32 bits of XXH3-128.
+/// Not CRC32C, for that is blind here: a record that ends in its own CRC32C, as those of 112 bytes
+/// do, leaves the same remainder whatever it holds, and a torn block of such records would pass.
+std::uint32_t block_checksum(std::span<const std::byte> bytes) noexcept;
 
 /// Where the body starts.
 constexpr std::size_t body_offset(const FrameHeader& header, Layout layout) noexcept {
