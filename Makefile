@@ -22,7 +22,7 @@ ifneq ($(SEEDS),)
 export PROMTACT_SEEDS := $(SEEDS)
 endif
 
-CTEST = ctest --output-on-failure --repeat until-pass:3 $(if $(LABEL),-L '$(LABEL)') $(if $(FILTER),-R '$(FILTER)')
+CTEST = ctest --output-on-failure $(if $(LABEL),-L '$(LABEL)') $(if $(FILTER),-R '$(FILTER)')
 PROMTACT = build/release/bin/promtact
 
 .DEFAULT_GOAL := help
