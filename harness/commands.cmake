@@ -19,6 +19,7 @@ if(PROMTACT_KERNEL)
        commands/raw_bench.cpp
        commands/started.cpp
        commands/uring_bench.cpp
+       commands/wal.cpp
   )
   list(APPEND links
        promtact-probe
