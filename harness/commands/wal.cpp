@@ -33,6 +33,10 @@ usage:
 
 `promtact wal bench -h` lists the flags.
 
+examples:
+  promtact wal bench -directory /data
+  promtact wal bench -engine ring_sync -pairs 6
+
 exit codes:
   0   done
   1   an error
