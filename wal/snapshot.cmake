@@ -9,7 +9,8 @@ if(TARGET promtact_wal) # left out where a dependency of base is missing
 endif()
 promtact_use_if_present(wal PkgConfig::ZSTD PROMTACT_HAVE_ZSTD)
 promtact_test(wal_snapshot FILES
-  import_backup_test.cpp import_log_test.cpp import_snapshot_test.cpp snapshot_crash_test.cpp snapshot_error_test.cpp snapshot_format_test.cpp
-  snapshot_resume_test.cpp snapshot_store_test.cpp snapshot_stream_test.cpp DEPENDS promtact::wal)
+  import_backup_test.cpp import_log_test.cpp import_snapshot_test.cpp snapshot_crash_test.cpp
+  snapshot_error_test.cpp snapshot_format_test.cpp snapshot_resume_test.cpp snapshot_store_test.cpp
+  snapshot_stream_test.cpp DEPENDS promtact::wal)
 promtact_fuzz(wal import_fuzz.cpp DEPENDS promtact::wal)
 promtact_fuzz(wal snapshot_fuzz.cpp DEPENDS promtact::wal)

@@ -91,6 +91,7 @@ class MapStorage final : public Storage {
         switch (op.kind) {
         case IoKind::create: {
             auto& file = files[std::string(op.name)];
+            // Shared: an open number outlives the name.
             if (!file) file = std::make_shared<Content>();
             open_[op.file] = file;
             return static_cast<std::int64_t>(file->size());

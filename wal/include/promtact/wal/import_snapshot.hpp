@@ -32,6 +32,7 @@ struct ReferenceSnapshot {
 /// Errors: format (magic); corrupt, naming offset and field (length, checksum).
 Result<ReferenceSnapshot> import_snapshot(std::span<const std::byte> bytes);
 
+/// One key of the reference's map and its value.
 struct ReferenceKey {
     std::uint64_t key = 0;
     std::uint64_t value = 0;
@@ -47,6 +48,7 @@ struct ReferenceClient {
     friend bool operator==(const ReferenceClient&, const ReferenceClient&) = default;
 };
 
+/// All of the reference's state machine.
 struct ReferenceMachine {
     std::vector<ReferenceKey> keys{};       // keys ascending, each once
     std::vector<ReferenceClient> clients{}; // clients ascending, each once
