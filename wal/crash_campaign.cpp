@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
 //
-// The long form of the crash enumeration: PROMTACT_CRASH_WORKLOADS workloads (default 240), at most
-// PROMTACT_CRASH_IMAGES distinct images of each (default 6000), with a line for every workload.
+// The long form of the crash enumeration: PROMTACT_CRASH_WORKLOADS workloads (default 320), at most
+// PROMTACT_CRASH_IMAGES distinct images of each (default 8000), with a line for every workload.
 #include <cstdio>
 #include <cstdlib>
 
@@ -19,8 +19,8 @@ std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
 }
 
 TEST(WalCrashCampaign, AMillionImagesAreRecoveredRightly) {
-    const std::uint64_t workloads = from_environment("PROMTACT_CRASH_WORKLOADS", 240);
-    const std::uint64_t images = from_environment("PROMTACT_CRASH_IMAGES", 6000);
+    const std::uint64_t workloads = from_environment("PROMTACT_CRASH_WORKLOADS", 320);
+    const std::uint64_t images = from_environment("PROMTACT_CRASH_IMAGES", 8000);
     const std::uint64_t first = from_environment("PROMTACT_CRASH_FIRST", 1000);
     std::unordered_set<std::uint64_t> distinct;
     std::uint64_t refused = 0;
@@ -28,7 +28,7 @@ TEST(WalCrashCampaign, AMillionImagesAreRecoveredRightly) {
 
     for (std::uint64_t number = first; number < first + workloads; ++number) {
         Workload workload = generated_workload(number);
-        workload.steps *= 3;
+        workload.steps *= 4;
         CrashHarness harness(workload, {.images_max = images});
         const CrashTally& tally = harness.run();
         distinct.insert(harness.hashes().begin(), harness.hashes().end());
@@ -52,13 +52,14 @@ TEST(WalCrashCampaign, AMillionImagesAreRecoveredRightly) {
             static_cast<unsigned long long>(tally.lost),
             static_cast<unsigned long long>(tally.wrong),
             static_cast<unsigned long long>(tally.resurrected));
+        std::fflush(stdout);
         ASSERT_EQ(tally.failures(), 0U) << tally.first_failure;
     }
     std::printf(
         "total: %llu images distinct by content, %llu after a second crash, %llu refused\n",
         static_cast<unsigned long long>(distinct.size()), static_cast<unsigned long long>(second),
         static_cast<unsigned long long>(refused));
-    if (workloads >= 200 && images >= 6000) {
+    if (workloads >= 320 && images >= 8000) {
         EXPECT_GE(distinct.size(), 1'000'000U);
     }
 }

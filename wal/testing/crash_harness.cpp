@@ -179,11 +179,27 @@ void CrashHarness::crash_everywhere() {
     checking_ = true;
     ++tally_.moments;
     promise_.acknowledged = log_->durable();
-    tally_.visited +=
-        disk::crash_images(storage_->model(), options_.crash, [this](const disk::Image& image) {
-            if (tally_.distinct >= options_.images_max) return;
-            check(image, hasher_(image, pool_).low);
-        });
+    // When nothing became durable or acknowledged since, only what is newly pending is new.
+    const disk::DiskModel& model = storage_->model();
+    std::vector<std::uint64_t> pending;
+    for (const disk::Change& change : model.pending())
+        pending.push_back(change.ticket);
+    const bool grown = last_.syncs == model.syncs() &&
+                       last_.acknowledged == promise_.acknowledged &&
+                       last_.pending.size() <= pending.size() &&
+                       std::equal(last_.pending.begin(), last_.pending.end(), pending.begin());
+    disk::CrashOptions crash = options_.crash;
+    crash.fresh_from = grown ? last_.pending.size() : 0;
+    const bool nothing_new = grown && last_.pending.size() == pending.size() && tally_.moments > 1;
+    last_ = {model.syncs(), promise_.acknowledged, std::move(pending)};
+    if (nothing_new) {
+        checking_ = false;
+        return;
+    }
+    tally_.visited += disk::crash_images(model, crash, [this](const disk::Image& image) {
+        if (tally_.distinct >= options_.images_max) return;
+        check(image, hasher_(image, pool_).low);
+    });
     checking_ = false;
 }
 

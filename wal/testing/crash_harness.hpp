@@ -126,6 +126,12 @@ class CrashHarness {
     std::unordered_set<std::uint64_t> second_seen_{};
     std::uint64_t now_ns_ = 0;
     std::uint64_t choices_ = 0;
+    struct Moment {
+        std::uint64_t syncs = 0;
+        Lsn acknowledged = 0;
+        std::vector<std::uint64_t> pending{}; // tickets
+    };
+    Moment last_{};
     bool checking_ = false;
 };
 

@@ -18,6 +18,8 @@ struct CrashOptions {
     std::uint32_t pairs_max = 64;      // pending atoms up to which all pairs are visited
     std::uint32_t random = 4096;       // subsets chosen by the seed
     std::uint64_t seed = 0;
+    /// Only subsets with a pending atom from this one on: those without were visited before.
+    std::size_t fresh_from = 0;
 };
 
 /// Calls visit(const Image&) for each. Returns how many it visited; some may be equal.
@@ -29,6 +31,10 @@ std::uint64_t crash_images(const DiskModel& model, const CrashOptions& options, 
     std::uint64_t visited = 0;
     Image image;
     const auto emit = [&](auto keep) {
+        bool fresh = options.fresh_from == 0;
+        for (std::size_t i = options.fresh_from; i < count && !fresh; ++i)
+            fresh = keep(i);
+        if (!fresh) return;
         model.crash(image, keep);
         visit(static_cast<const Image&>(image));
         ++visited;

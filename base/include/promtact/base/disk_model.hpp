@@ -55,6 +55,9 @@ class DiskModel {
     /// What a crash may keep or lose, in the order it was issued.
     [[nodiscard]] std::span<const Change> pending() const noexcept { return pending_; }
 
+    /// How many syncs completed: the durable image is the same while this is.
+    [[nodiscard]] std::uint64_t syncs() const noexcept { return syncs_; }
+
     /// The inode of a name among what was issued, or npos.
     static constexpr std::uint32_t npos = ~std::uint32_t{0};
     [[nodiscard]] std::uint32_t lookup(std::string_view name) const {
@@ -155,6 +158,7 @@ class DiskModel {
         return result;
     }
     void complete(const Sync& sync, bool good) {
+        ++syncs_;
         if (good) previous_ = durable_;
         std::erase_if(pending_, [&](Change& change) {
             if (!belongs(change, sync.inode) || change.orphaned) return false;
@@ -244,6 +248,7 @@ class DiskModel {
     Image previous_;
     std::vector<Change> pending_{};
     Ticket last_ticket_ = 0;
+    std::uint64_t syncs_ = 0;
 };
 
 } // namespace promtact::disk
