@@ -64,8 +64,7 @@ void MemoryStorage::issue(Flight& flight) {
     for (const Flight& other : flight_)
         if (other.request.id == request.id) flight.refused = EINVAL;
     if (has_data(request.kind)) {
-        const auto address =
-            static_cast<std::size_t>(flight.data.data() - static_cast<std::byte*>(nullptr));
+        const auto address = reinterpret_cast<std::uintptr_t>(flight.data.data());
         if (request.offset % options_.limits.align_offset != 0 ||
             request.bytes % options_.limits.align_offset != 0 ||
             address % options_.limits.align_memory != 0) {
