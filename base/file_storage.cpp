@@ -72,8 +72,7 @@ FileStorage::open(const std::filesystem::path& path, const FileStorageOptions& o
         event_fd = UniqueFd{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
         if (!event_fd) return Error::from_errno(errno, "make an eventfd");
     }
-    return std::unique_ptr<FileStorage>(
-        new FileStorage(std::move(directory), options, std::move(event_fd)));
+    return std::make_unique<FileStorage>(std::move(directory), options, std::move(event_fd));
 }
 
 StorageLimits FileStorage::limits() const {

@@ -78,8 +78,8 @@ Result<std::unique_ptr<UringStorage>> UringStorage::over(
         if (!event_fd) return Error::from_errno(errno, "make an eventfd");
         PROMTACT_TRY(ring.register_eventfd(event_fd.get()));
     }
-    return std::unique_ptr<UringStorage>(new UringStorage(
-        std::move(directory), std::move(ring), options, std::move(event_fd), registered));
+    return std::make_unique<UringStorage>(
+        std::move(directory), std::move(ring), options, std::move(event_fd), registered);
 }
 
 StorageLimits UringStorage::limits() const {

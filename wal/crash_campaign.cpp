@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include <promtact/base/numbers.hpp>
+
 #include "testing/crash_harness.hpp"
 
 namespace promtact::wal::testing {
@@ -15,7 +17,7 @@ namespace {
 
 std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
     const char* text = std::getenv(name);
-    return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+    return text == nullptr ? otherwise : parse_u64(text).value_or(otherwise);
 }
 
 TEST(WalCrashCampaign, AMillionImagesAreRecoveredRightly) {

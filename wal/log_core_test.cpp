@@ -2,6 +2,8 @@
 // Copyright the Promtact authors
 #include <cerrno>
 
+#include <malloc.h>
+
 #include <gtest/gtest.h>
 
 #include "testing/log_driver.hpp"
@@ -120,6 +122,26 @@ TEST(WalLogCore, ReportsEveryLsnOnceInOrder) {
         }
     }
     EXPECT_GT(next, 20U);
+}
+
+TEST(WalLogCore, AppendingAllocatesNothing) {
+    const auto allocated = [] { return ::mallinfo2().uordblks; };
+    const std::size_t start = allocated();
+    const std::vector<std::byte> payload(1000);
+    if (allocated() == start)
+        GTEST_SKIP() << "needs an allocator that counts (not a sanitizer's): " << payload.size();
+    disk::Pool pool(4096);
+    LogDriver driver(pool);
+    ASSERT_TRUE(driver.open());
+    driver.commit();
+    driver.rest();
+    ASSERT_TRUE(driver.log->append(payload).has_value());
+    const std::size_t before = allocated();
+
+    for (int i = 0; i < 3; ++i)
+        ASSERT_TRUE(driver.log->append(payload).has_value());
+
+    EXPECT_EQ(allocated(), before);
 }
 
 TEST(WalLogCore, TruncationVoidsTheSuffixForEver) {

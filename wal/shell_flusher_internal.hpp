@@ -60,7 +60,7 @@ class Log::Flusher {
     }
     [[nodiscard]] const ScanReport& report() const noexcept { return report_; }
 
-    std::mutex reading{}; // one reader at a time
+    std::mutex reading{}; // guards start_read() to take_read(): one reader at a time
 
   private:
     struct Entry {
@@ -91,7 +91,7 @@ class Log::Flusher {
     std::optional<LogCore> core_{};
     ScanReport report_{};
 
-    mutable std::mutex mutex_{};
+    mutable std::mutex mutex_{};      // guards all below and core_, mailbox_
     std::condition_variable work_{};  // the flusher waits here for something to do
     std::condition_variable event_{}; // others wait here: opened, room, a read, the end
     std::deque<Entry> entries_{};     // in LSN order

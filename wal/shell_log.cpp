@@ -113,7 +113,7 @@ Log::open(const std::filesystem::path& directory, const LogConfig& config) {
     PROMTACT_TRY_ASSIGN(UniqueFd lock, lock_directory(directory, complete.lock_wait));
     auto flusher = std::make_unique<Flusher>(directory, complete, std::move(lock));
     PROMTACT_TRY(flusher->start());
-    return std::unique_ptr<Log>(new Log(std::move(flusher)));
+    return std::make_unique<Log>(std::move(flusher));
 }
 
 Result<Lsn> Log::append(std::span<const std::byte> payload, RecordTag tag, Callback callback) {

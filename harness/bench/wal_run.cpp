@@ -86,7 +86,7 @@ class CallbackLoop {
     std::vector<std::byte> payload_;
     MonotonicClock clock_{};
     Histogram latency_{};
-    std::mutex mutex_{};
+    std::mutex mutex_{}; // guards started_, ended_, starved_, failure_
     std::condition_variable wake_{};
     std::uint64_t started_ = 0;
     std::uint64_t ended_ = 0;

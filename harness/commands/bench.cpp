@@ -255,7 +255,9 @@ run_ours(const FioOptions& options, const ScratchFile& file, SyncKind sync) {
 
 Result<bench::RunFigures>
 run_peer(const ScratchFile& file, std::uint64_t operations, SyncKind sync) {
-    PROMTACT_TRY_ASSIGN(const bench::FioFigures fio, bench::run_fio(file, {.operations = operations, .sync = sync}));
+    PROMTACT_TRY_ASSIGN(
+        const bench::FioFigures fio,
+        bench::run_fio(file, {.operations = operations, .sync = sync}));
     return bench::RunFigures{
         .operations_per_second = fio.operations_per_second, .p50_ns = fio.operation_p50()};
 }

@@ -40,6 +40,7 @@ struct Change {
 /// What a request of the model is called until it completes.
 using Ticket = std::uint64_t;
 
+/// Requests in, images out: what was issued, what completed, what is durable.
 class DiskModel {
   public:
     /// Lifetime: pool outlives the model and every image of it.

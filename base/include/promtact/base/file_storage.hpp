@@ -42,6 +42,9 @@ class FileStorage final : public Storage {
     static Result<std::unique_ptr<FileStorage>>
     open(const std::filesystem::path& directory, const FileStorageOptions& options);
 
+    /// Over a directory already opened; event_fd may be none. open() is the usual way.
+    FileStorage(StorageDirectory directory, const FileStorageOptions& options, UniqueFd event_fd);
+
     [[nodiscard]] StorageLimits limits() const override;
     [[nodiscard]] bool submit(const IoOp& op) override;
     [[nodiscard]] std::size_t poll(std::span<IoDone> done) override;
@@ -51,7 +54,6 @@ class FileStorage final : public Storage {
     [[nodiscard]] const StorageDirectory& directory() const noexcept { return directory_; }
 
   private:
-    FileStorage(StorageDirectory directory, const FileStorageOptions& options, UniqueFd event_fd);
     [[nodiscard]] std::int64_t perform(const IoOp& op);
     [[nodiscard]] bool is_valid(const IoOp& op) const noexcept;
 

@@ -50,6 +50,11 @@ class UringStorage final : public Storage {
     static Result<std::unique_ptr<UringStorage>>
     over(Ring ring, const std::filesystem::path& directory, const UringStorageOptions& options);
 
+    /// Over a ring with a registered file table of options.files. open() is the usual way.
+    UringStorage(
+        StorageDirectory directory, Ring ring, const UringStorageOptions& options,
+        UniqueFd event_fd, bool arena_registered);
+
     [[nodiscard]] StorageLimits limits() const override;
     [[nodiscard]] bool submit(const IoOp& op) override;
     [[nodiscard]] std::size_t poll(std::span<IoDone> done) override;
@@ -65,9 +70,6 @@ class UringStorage final : public Storage {
     [[nodiscard]] const std::optional<Error>& broken() const noexcept { return broken_; }
 
   private:
-    UringStorage(
-        StorageDirectory directory, Ring ring, const UringStorageOptions& options,
-        UniqueFd event_fd, bool arena_registered);
     [[nodiscard]] bool is_valid(const IoOp& op) const noexcept;
     [[nodiscard]] bool in_arena(std::span<const std::byte> data) const noexcept;
     void answer(std::uint64_t id, std::int64_t result);

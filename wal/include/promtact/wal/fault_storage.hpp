@@ -44,6 +44,8 @@ struct FaultRule {
     std::uint64_t amount = 0;
 };
 
+/// Passes requests on to another storage, except where a fault is due. Lifetime: inside outlives
+/// it.
 class FaultStorage final : public Storage {
   public:
     /// Lifetime: inner outlives it.

@@ -113,6 +113,7 @@ struct FrameHeader {
     Chain chain = 0; // not stored: crc << 32 | CRC32C of the table
 };
 
+/// Byte offsets within a slot of SUPER. Source: wal/FORMAT.md
 struct SuperLayout {
     static constexpr std::size_t magic = 0, major = 8, minor = 10, crc = 12, uuid = 16,
                                  generation = 32, first_live_segment = 40, first_live_lsn = 48,
@@ -120,6 +121,7 @@ struct SuperLayout {
                                  incompat = 76, ro_compat = 80, compat = 84, end_segment = 88,
                                  end_lsn = 96, end_chain = 104, clean = 112, end = 116;
 };
+/// Byte offsets within block 0 of a segment. Source: wal/FORMAT.md
 struct SegmentLayout {
     static constexpr std::size_t magic = 0, major = 8, minor = 10, crc = 12, uuid = 16,
                                  segment = 32, salt = 40, first_lsn = 48, prev_segment = 56,
@@ -127,6 +129,7 @@ struct SegmentLayout {
                                  block_bytes = 88, incompat = 92, ro_compat = 96, compat = 100,
                                  layout = 104, prev_end_kind = 108, recycled = 112, end = 116;
 };
+/// Byte offsets within the header of a frame. Source: wal/FORMAT.md
 struct FrameLayout {
     static constexpr std::size_t magic = 0, crc = 4, first_lsn = 8, prev_chain = 16,
                                  durable_lsn = 24, block_no = 32, blocks = 36, body_bytes = 40,
@@ -144,9 +147,12 @@ enum class BlockContent : std::uint8_t {
     damaged, // neither
 };
 
+/// True when there is nothing but zeros.
 bool is_zero(std::span<const std::byte> bytes) noexcept;
 
+/// One slot of SUPER, its checksum last. Allocates nothing.
 void encode(const Super& super, std::span<std::byte, block_bytes> out) noexcept;
+/// Fills `out` only when it says valid.
 BlockContent decode(std::span<const std::byte, block_bytes> block, Super& out) noexcept;
 
 /// The segment header of a later major version decodes as damaged: its checksum field may have

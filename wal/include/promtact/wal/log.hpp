@@ -58,6 +58,9 @@ class Log {
     static Result<std::unique_ptr<Log>>
     open(const std::filesystem::path& directory, const LogConfig& config);
 
+    class Flusher;
+    /// Only open() can make one: nobody else has a flusher.
+    explicit Log(std::unique_ptr<Flusher> flusher);
     Log(const Log&) = delete;
     Log& operator=(const Log&) = delete;
     /// As close(), without its answer.
@@ -106,8 +109,6 @@ class Log {
     Result<void> close();
 
   private:
-    class Flusher;
-    explicit Log(std::unique_ptr<Flusher> flusher);
     std::unique_ptr<Flusher> flusher_;
 };
 

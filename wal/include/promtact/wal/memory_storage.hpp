@@ -28,6 +28,7 @@ struct MemoryStorageOptions {
     std::uint64_t capacity_bytes = ~std::uint64_t{0}; // sum of file sizes; above it -ENOSPC
 };
 
+/// One directory of files in memory, over the disk model.
 class MemoryStorage final : public Storage {
   public:
     using Order = MemoryStorageOptions::Order;

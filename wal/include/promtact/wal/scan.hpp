@@ -45,6 +45,7 @@ enum class Refusal : std::uint8_t {
 };
 std::string_view to_string(Refusal refusal) noexcept;
 
+/// Where a frame begins: one entry of a sparse index.
 struct IndexEntry {
     Lsn first_lsn = 0;
     std::uint32_t block = 0;
@@ -125,6 +126,7 @@ class AlignedBytes {
     std::size_t bytes_ = 0;
 };
 
+/// Reads and judges a log directory without changing anything: rules R0 to R5 of wal/FORMAT.md.
 class LogScan {
   public:
     /// File numbers the scan uses in the storage.
