@@ -22,7 +22,7 @@ ifneq ($(SEEDS),)
 export PROMTACT_SEEDS := $(SEEDS)
 endif
 
-CTEST = ctest --output-on-failure --repeat until-pass:3 $(if $(LABEL),-L '$(LABEL)') $(if $(FILTER),-R '$(FILTER)')
+CTEST = ctest --output-on-failure $(if $(LABEL),-L '$(LABEL)',-LE '^(campaign|slow)$$') $(if $(FILTER),-R '$(FILTER)')
 PROMTACT = build/release/bin/promtact
 
 .DEFAULT_GOAL := help
@@ -46,7 +46,7 @@ build: ## build with the dev preset (PRESET=release|asan|ubsan|tsan|coverage|pur
 release:
 	@$(MAKE) --no-print-directory build PRESET=release
 
-test: build ## run every test of the build (LABEL=unit|kernel|campaign|slow, FILTER=regex, SEEDS=n)
+test: build ## run the tests of the build, without campaigns (LABEL=unit|kernel|campaign|slow, FILTER=regex, SEEDS=n)
 	@$(CTEST) --test-dir build/$(PRESET)
 
 gates: release ## qualify this host and record it (CLASS=quick|full, GATE=id, HOST=name, OUT=folder)

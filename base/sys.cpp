@@ -14,6 +14,8 @@ namespace promtact {
 // Constant initialisation: usable by other static initialisers.
 constinit const SysCalls real_sys_calls{
     .open = [](const char* path, int flags, mode_t mode) { return ::open(path, flags, mode); },
+    .openat = [](int directory, const char* path, int flags,
+                 mode_t mode) { return ::openat(directory, path, flags, mode); },
     .close = ::close,
     .read = ::read,
     .pread = ::pread,
@@ -25,7 +27,9 @@ constinit const SysCalls real_sys_calls{
     .fallocate = ::fallocate,
     .linkat = ::linkat,
     .rename = ::rename,
+    .renameat = ::renameat,
     .unlink = ::unlink,
+    .unlinkat = ::unlinkat,
     .mkdir = ::mkdir,
     .statx = [](int fd, const char* path, int flags, unsigned mask,
                 struct statx* result) { return ::statx(fd, path, flags, mask, result); },

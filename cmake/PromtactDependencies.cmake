@@ -13,6 +13,7 @@ set(PROMTACT_DEPENDENCIES
     "PkgConfig::ISAL|pkg:libisal>=2.30|libisal-dev|libisal"
     "PkgConfig::SECCOMP|pkg:libseccomp>=2.5|libseccomp-dev|libseccomp"
     "ZLIB::ZLIB|cmake:ZLIB|zlib1g-dev|zlib"
+    "PkgConfig::ZSTD|pkg:libzstd>=1.4|libzstd-dev|libzstd"
     "fmt::fmt|cmake:fmt|libfmt-dev|fmt"
     "nlohmann_json::nlohmann_json|cmake:nlohmann_json|nlohmann-json3-dev|nlohmann_json"
     "CLI11::CLI11|cmake:CLI11|libcli11-dev|CLI11"

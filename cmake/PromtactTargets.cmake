@@ -104,7 +104,7 @@ endfunction()
 
 # promtact_test(<unit> [KIND unit|kernel|campaign|slow] FILES ... DEPENDS ... [TIMEOUT s])
 # One gtest binary per unit and kind: <unit>_tests or <unit>_<kind>_tests. Every case becomes a ctest test named
-# Suite.Case; a case that skips exits 77 with its reason. Kernel tests share one lock.
+# Suite.Case; a case that skips exits 77 with its reason. Kernel tests share one lock, also with other build trees.
 function(promtact_test unit)
   if(NOT PROMTACT_TESTS)
     return()

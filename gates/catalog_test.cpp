@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
 #include <chrono>
+#include <filesystem>
 #include <set>
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include <promtact/gates/gate.hpp>
+
+#include "test_paths.hpp"
 
 namespace promtact::gates {
 namespace {
@@ -33,6 +36,14 @@ TEST(GateCatalog, LeavesNoTextOutAndNoGateWithoutAControl) {
         for (const Need& need : info.needs)
             EXPECT_FALSE(need.remedy.empty()) << info.id << " needs " << need.name;
     }
+}
+
+// A folder that is not there never changes: the answer would stay current for ever.
+TEST(GateCatalog, QualifiesFoldersThatExist) {
+    for (const GateEntry& entry : catalog())
+        for (const std::string_view folder : entry.info->qualifies)
+            EXPECT_TRUE(std::filesystem::is_directory(test_source_path(folder)))
+                << entry.info->id << " qualifies " << folder;
 }
 
 // However slow the host: bodies and controls that all use up their budgets end a quick campaign

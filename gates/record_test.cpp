@@ -24,7 +24,7 @@ GateRecord sample_record() {
     record.gate_class = "quick";
     record.sample = "quick";
     record.title = "records survive a close";
-    record.qualifies = {"wal", "wal_uring"};
+    record.qualifies = {"wal", "uring"};
     record.requires_gates = {"direct_io"};
     record.verdict = Verdict::pass;
     record.summary = "1,000 records replayed bit-exact";

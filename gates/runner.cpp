@@ -197,11 +197,7 @@ class Run {
 
     Result<void> answer(const GateEntry& entry, GateRecord& record) {
         const GateInfo& info = *entry.info;
-        if (std::optional<std::string> reason = blocker(info); reason.has_value()) {
-            end(record, Verdict::blocked, std::move(*reason));
-            record.remedy = "make the required gate pass first";
-            return {};
-        }
+        // What the gate itself lacks says more than that another did not pass.
         if (const std::vector<MissingNeed> missing = missing_needs(info); !missing.empty()) {
             const bool denied = missing.front().error.code == Errc::denied;
             std::string reason;
@@ -211,6 +207,11 @@ class Run {
                     record.remedy += (record.remedy.empty() ? "" : "; ") + one.remedy;
             }
             end(record, denied ? Verdict::denied : Verdict::unsupported, std::move(reason));
+            return {};
+        }
+        if (std::optional<std::string> reason = blocker(info); reason.has_value()) {
+            end(record, Verdict::blocked, std::move(*reason));
+            record.remedy = "make the required gate pass first";
             return {};
         }
         if (left().count() <= 0) {

@@ -135,6 +135,12 @@ const GateInfo needy_info = [] {
     info.needs = impossible_path;
     return info;
 }();
+const GateInfo needy_after_failing_info = [] {
+    GateInfo info = fake_info("needy_after_failing");
+    info.needs = impossible_path;
+    info.requires_gates = needs_failing;
+    return info;
+}();
 const GateInfo slow_class_info = [] {
     GateInfo info = fake_info("long_one");
     info.gate_class = GateClass::full;
@@ -157,6 +163,7 @@ const std::vector<GateEntry> all_fakes{
     {&after_good_info, &well_behaved},
     {&after_failing_info, &well_behaved},
     {&needy_info, &well_behaved},
+    {&needy_after_failing_info, &well_behaved},
     {&slow_class_info, &well_behaved},
 };
 
@@ -256,6 +263,18 @@ TEST(GateRunner, NeverRunsABodyWhoseNeedsAreMissing) {
     EXPECT_EQ(record.reason, "needs /nonexistent/promtact, which is not there");
     EXPECT_EQ(record.remedy, "buy one");
     EXPECT_FALSE(record.control.has_value());
+}
+
+TEST(GateRunner, NamesWhatAGateLacksEvenWhenARequiredGateDidNotPass) {
+    const Scratch scratch;
+    Recorder recorder;
+    const auto outcome =
+        run_gates(config_for(all_fakes, scratch.path(), {"needy_after_failing"}), recorder);
+    ASSERT_TRUE(outcome);
+    ASSERT_EQ(outcome->records.size(), 2U);
+    EXPECT_EQ(outcome->records[0].verdict, Verdict::fail);
+    EXPECT_EQ(outcome->records[1].verdict, Verdict::unsupported);
+    EXPECT_EQ(outcome->records[1].reason, "needs /nonexistent/promtact, which is not there");
 }
 
 TEST(GateRunner, TurnsOtherErrorsOfABodyIntoError) {

@@ -12,11 +12,14 @@ if(PROMTACT_KERNEL)
   list(APPEND commands
        commands/bench.cpp
        commands/evidence.cpp
+       commands/evidence_run.cpp
        commands/gates.cpp
        commands/gates_text.cpp
        commands/probe.cpp
        commands/raw_bench.cpp
+       commands/started.cpp
        commands/uring_bench.cpp
+       commands/wal.cpp
   )
   list(APPEND links
        promtact-probe

@@ -117,6 +117,10 @@ class LibRing final : public RingBackend {
     int register_files(std::span<const int> files) noexcept override {
         return ::io_uring_register_files(&ring_, files.data(), static_cast<unsigned>(files.size()));
     }
+    int update_file(std::uint32_t index, int fd) noexcept override {
+        const int rc = ::io_uring_register_files_update(&ring_, index, &fd, 1);
+        return rc < 0 ? rc : 0;
+    }
     int register_eventfd(int fd) noexcept override {
         return ::io_uring_register_eventfd(&ring_, fd);
     }

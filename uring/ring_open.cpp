@@ -99,6 +99,12 @@ Result<void> Ring::register_files(std::span<const int> files) {
     return {};
 }
 
+Result<void> Ring::update_file(std::uint32_t index, int fd) {
+    const int rc = backend_->update_file(index, fd);
+    if (rc < 0) return Error::from_errno(-rc, "register a file at index " + std::to_string(index));
+    return {};
+}
+
 Result<void> Ring::register_eventfd(int fd) {
     const int rc = backend_->register_eventfd(fd);
     if (rc < 0) return Error::from_errno(-rc, "register eventfd " + std::to_string(fd));

@@ -30,7 +30,10 @@ while read -r name binary corpus; do
     find "$found" -name 'crash-*' -o -name 'leak-*' -o -name 'timeout-*' -o -name 'oom-*'
     status=1
   else
-    grep -E 'stat::(number_of_executed_units|new_units_added)' "$found.log"
+    awk -v name="$name" '/stat::number_of_executed_units/ { print "measure: executed_" name, $2, "count" }
+      /stat::new_units_added/ { print "measure: new_inputs_" name, $2, "count" }
+      / cov: / { for (i = 1; i < NF; ++i) if ($i == "cov:") coverage = $(i + 1) }
+      END { if (coverage) print "measure: edges_covered_" name, coverage, "count" }' "$found.log"
   fi
 done <"$list"
 if ((count == 0)); then

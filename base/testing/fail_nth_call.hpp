@@ -59,6 +59,9 @@ class FailNthCall {
         t.open = [](const char* path, int flags, mode_t mode) {
             return fails("open") ? -1 : next().open(path, flags, mode);
         };
+        t.openat = [](int directory, const char* path, int flags, mode_t mode) {
+            return fails("openat") ? -1 : next().openat(directory, path, flags, mode);
+        };
         t.close = [](int fd) {
             const int status = next().close(fd);
             return fails("close") ? -1 : status;
@@ -88,6 +91,12 @@ class FailNthCall {
         };
         t.rename = [](const char* from, const char* to) {
             return fails("rename") ? -1 : next().rename(from, to);
+        };
+        t.renameat = [](int from_fd, const char* from, int to_fd, const char* to) {
+            return fails("renameat") ? -1 : next().renameat(from_fd, from, to_fd, to);
+        };
+        t.unlinkat = [](int directory, const char* path, int flags) {
+            return fails("unlinkat") ? -1 : next().unlinkat(directory, path, flags);
         };
         t.unlink = [](const char* path) { return fails("unlink") ? -1 : next().unlink(path); };
         t.mkdir = [](const char* path, mode_t mode) {

@@ -9,6 +9,9 @@
 #include <promtact/base/bytes.hpp>
 #include <promtact/base/choice.h>
 #include <promtact/base/choice.hpp>
+#include <promtact/base/crash_images.hpp>
+#include <promtact/base/disk_image.hpp>
+#include <promtact/base/disk_model.hpp>
 #include <promtact/base/errc.hpp>
 #include <promtact/base/fault.hpp>
 #include <promtact/base/history.hpp>
@@ -52,6 +55,9 @@ bool uses_every_header() {
     PROMTACT_ASSERT(load_le<std::uint16_t>(bytes_of("ab"), 0) == 0x6261);
     PROMTACT_ASSERT(to_string(HistoryPhase::info) == "info");
     PROMTACT_ASSERT(IoOp{}.kind == IoKind::read);
+    disk::Pool pool(512);
+    const disk::DiskModel disk(pool, disk::Image{});
+    PROMTACT_ASSERT(disk::crash_images(disk, {}, [](const disk::Image&) {}) == 1);
     PROMTACT_ASSERT(errc_from_errno(EIO) == Errc::io);
     PROMTACT_ASSERT(probes().size() == 1);
     PROMTACT_ASSERT(!probes().front().hit);

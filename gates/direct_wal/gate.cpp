@@ -22,7 +22,7 @@ namespace {
 using wal::DirectLog;
 using wal::Record;
 
-constexpr std::string_view qualified[] = {"wal", "wal_uring", "uring"};
+constexpr std::string_view qualified[] = {"wal", "uring"};
 constexpr std::string_view required[] = {"direct_io"};
 constexpr std::uint32_t batch = 16;
 

@@ -17,7 +17,7 @@
 namespace promtact::gates {
 namespace {
 
-constexpr std::string_view qualified[] = {"uring", "wal_uring"};
+constexpr std::string_view qualified[] = {"uring"};
 constexpr std::string_view required[] = {"direct_wal"};
 constexpr std::uint64_t first_block = 256; // leaves a partition table and labels alone
 

@@ -10,7 +10,7 @@
 namespace promtact::gates {
 namespace {
 
-constexpr std::string_view qualified[] = {"uring", "wal_uring"};
+constexpr std::string_view qualified[] = {"uring"};
 constexpr std::string_view required[] = {"direct_wal"};
 
 } // namespace

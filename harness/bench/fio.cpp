@@ -67,27 +67,31 @@ const JsonValue* only_job(const JsonValue& root, JsonProblems& problems) {
 
 } // namespace
 
-std::vector<std::string>
-fio_words(const std::string& path, std::uint64_t operations, SyncKind kind) {
-    return {
+std::vector<std::string> fio_words(const std::string& path, const FioJob& job) {
+    const std::uint64_t bytes = job.operations * job.write_bytes;
+    std::vector<std::string> words{
         "fio",
         "--name=peer",
         "--filename=" + path,
-        "--ioengine=io_uring",
-        "--fixedbufs=1",
-        "--registerfiles=1",
+        "--ioengine=" + job.engine,
         "--direct=1",
-        "--bs=4k",
+        "--bs=" + std::to_string(job.write_bytes),
         "--rw=write",
         "--overwrite=1",
         "--allow_file_create=0",
-        "--size=" + std::to_string(operations * 4096),
+        "--size=" + std::to_string(job.region_bytes == 0 ? bytes : job.region_bytes),
+        "--io_size=" + std::to_string(bytes),
         "--iodepth=1",
         "--thread=1", // the file is reached through our descriptor, which a thread shares
         "--lat_percentiles=1",
         "--percentile_list=50:99:99.9",
-        "--" + std::string(to_string(kind)) + "=1",
+        "--" + std::string(to_string(job.sync)) + "=1",
         "--output-format=json"};
+    if (job.engine == "io_uring") {
+        words.emplace_back("--fixedbufs=1");
+        words.emplace_back("--registerfiles=1");
+    }
+    return words;
 }
 
 Result<FioFigures> parse_fio(std::string_view json, std::uint64_t operations) {
@@ -131,12 +135,11 @@ Result<std::string> fio_version() {
     return first_line(output->out);
 }
 
-Result<FioFigures> run_fio(const ScratchFile& file, std::uint64_t operations, SyncKind kind) {
+Result<FioFigures> run_fio(const ScratchFile& file, const FioJob& job) {
     PROMTACT_TRY_ASSIGN(const UniqueFd shared, file.reopen(O_RDWR));
     const std::string path = "/proc/self/fd/" + std::to_string(shared.get());
     auto output = run_process(
-        fio_words(path, operations, kind),
-        {.timeout = std::chrono::minutes(5), .keep = {shared.get()}});
+        fio_words(path, job), {.timeout = std::chrono::minutes(5), .keep = {shared.get()}});
     if (!output && output.error().code == Errc::not_found)
         return Error{Errc::unsupported, output.error().sys_errno, absent};
     if (!output) return std::move(output).error();
@@ -146,7 +149,7 @@ Result<FioFigures> run_fio(const ScratchFile& file, std::uint64_t operations, Sy
             "fio ended with " + std::to_string(output->exit_code) + ": " +
                 first_line(output->err.empty() ? output->out : output->err)};
     }
-    return parse_fio(output->out, operations);
+    return parse_fio(output->out, job.operations);
 }
 
 } // namespace promtact::harness::bench

@@ -32,10 +32,17 @@ struct FioFigures {
     }
 };
 
-/// The words that start fio: io_uring with registered buffer and file, O_DIRECT, 4 KiB, one at a
-/// time, sequential over existing blocks, a sync after each write.
-std::vector<std::string>
-fio_words(const std::string& path, std::uint64_t operations, SyncKind kind);
+/// What fio is asked to do, one write at a time, a sync after each.
+struct FioJob {
+    std::uint64_t operations = 0;
+    std::uint64_t write_bytes = block_bytes; // of one write
+    std::uint64_t region_bytes = 0; // of the file, from its start, again and again; 0: once
+    SyncKind sync = SyncKind::fdatasync;
+    std::string engine = "io_uring"; // with registered buffer and file; or "psync"
+};
+
+/// The words that start fio: O_DIRECT, sequential over existing blocks.
+std::vector<std::string> fio_words(const std::string& path, const FioJob& job);
 
 /// Reads fio's JSON strictly: syntax, duplicate keys and every field used are checked.
 /// Errors: format, naming what is missing or implausible.
@@ -46,6 +53,6 @@ Result<std::string> fio_version();
 
 /// Runs fio over the file. Errors: unsupported when fio is absent; io with fio's own words when it
 /// failed; format.
-Result<FioFigures> run_fio(const ScratchFile& file, std::uint64_t operations, SyncKind kind);
+Result<FioFigures> run_fio(const ScratchFile& file, const FioJob& job);
 
 } // namespace promtact::harness::bench

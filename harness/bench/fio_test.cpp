@@ -101,15 +101,15 @@ INSTANTIATE_TEST_SUITE_P(Rows, BenchFioDamage, ::testing::ValuesIn(damages), [](
 });
 
 TEST(BenchFio, AsksForTheSameWorkAsOurs) {
-    const auto words = fio_words("/proc/self/fd/9", 4000, SyncKind::fdatasync);
+    const auto words = fio_words("/proc/self/fd/9", {.operations = 4000});
 
     EXPECT_EQ(words.front(), "fio");
     for (const char* word :
          {"--filename=/proc/self/fd/9", "--ioengine=io_uring", "--fixedbufs=1", "--registerfiles=1",
-          "--direct=1", "--bs=4k", "--rw=write", "--overwrite=1", "--iodepth=1", "--fdatasync=1",
+          "--direct=1", "--bs=4096", "--rw=write", "--overwrite=1", "--iodepth=1", "--fdatasync=1",
           "--size=16384000", "--output-format=json"})
         EXPECT_THAT(words, Contains(word));
-    EXPECT_THAT(fio_words("x", 1, SyncKind::fsync), Contains("--fsync=1"));
+    EXPECT_THAT(fio_words("x", {.operations = 1, .sync = SyncKind::fsync}), Contains("--fsync=1"));
 }
 
 TEST(BenchFio, AbsentIsUnsupportedAndNamesThePackage) {

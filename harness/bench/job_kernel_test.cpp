@@ -95,7 +95,7 @@ TEST(BenchJob, FioRunsOnTheFileWithoutAName) {
     auto file = prepare_file(directory, Layout::overwritten, 200);
     if (!file) GTEST_SKIP() << "needs " << describe(file.error());
 
-    const auto figures = run_fio(*file, 200, SyncKind::fdatasync);
+    const auto figures = run_fio(*file, {.operations = 200});
 
     if (!figures && figures.error().code == Errc::unsupported)
         GTEST_SKIP() << "needs " << describe(figures.error());
@@ -109,7 +109,7 @@ TEST(BenchJob, FioSaysWhatItDislikes) {
     if (!file) GTEST_SKIP() << "needs " << describe(file.error());
     if (!fio_version()) GTEST_SKIP() << "needs fio";
 
-    const auto figures = run_fio(*file, 0, SyncKind::fdatasync);
+    const auto figures = run_fio(*file, {});
 
     ASSERT_FALSE(figures);
     EXPECT_TRUE(figures.error().code == Errc::io || figures.error().code == Errc::format);

@@ -30,7 +30,7 @@ Result<Pipe> open_pipe() {
     return Pipe{.read = UniqueFd{ends[0]}, .write = UniqueFd{ends[1]}};
 }
 
-// Ends and reaps the child when the parent gives up on it.
+// Ends the child and what it started, and reaps it, when the parent gives up on it.
 class Child {
   public:
     explicit Child(pid_t pid) : pid_(pid) {}
@@ -38,7 +38,7 @@ class Child {
     Child& operator=(const Child&) = delete;
     ~Child() {
         if (pid_ <= 0) return;
-        static_cast<void>(::kill(pid_, SIGKILL));
+        if (::kill(-pid_, SIGKILL) != 0) static_cast<void>(::kill(pid_, SIGKILL));
         static_cast<void>(wait());
     }
     int wait() {
@@ -56,6 +56,7 @@ class Child {
 [[noreturn]] void become(
     const std::vector<char*>& words, const ProcessOptions& options, int out, int err, int failed) {
     static_cast<void>(::prctl(PR_SET_PDEATHSIG, SIGKILL));
+    static_cast<void>(::setpgid(0, 0)); // so that all it starts can be ended with it
     static_cast<void>(::dup2(out, STDOUT_FILENO));
     static_cast<void>(::dup2(err, STDERR_FILENO));
     for (const int fd : options.keep)

@@ -25,8 +25,8 @@ struct ProcessOptions {
     std::size_t output_max = std::size_t{16} << 20;
 };
 
-/// Errors: not_found when no such program is in PATH; denied; timeout (the program was killed);
-/// out_of_range when it wrote more than output_max. The program dies with us.
+/// Errors: not_found when no such program is in PATH; denied; timeout (it and what it started were
+/// killed); out_of_range when it wrote more than output_max. The program dies with us.
 /// Requires: !words.empty()
 Result<ProcessOutput>
 run_process(const std::vector<std::string>& words, const ProcessOptions& options = {});

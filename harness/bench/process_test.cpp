@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
@@ -52,6 +53,20 @@ TEST(BenchProcess, IsKilledWhenItTakesTooLong) {
     ASSERT_FALSE(output);
     EXPECT_EQ(output.error().code, Errc::timeout);
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+}
+
+TEST(BenchProcess, TakesWhatItStartedAlongWhenItIsKilled) {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+    const UniqueFd read_end{ends[0]};
+    UniqueFd write_end{ends[1]};
+    const auto holder = run_process(
+        {"sh", "-c", "sleep 30 & wait"},
+        {.timeout = std::chrono::milliseconds(300), .keep = {write_end.get()}});
+    ASSERT_FALSE(holder);
+    write_end.reset();
+    pollfd closed{.fd = read_end.get(), .events = POLLIN, .revents = 0};
+    EXPECT_EQ(::poll(&closed, 1, 5'000), 1) << "somebody still holds the pipe";
 }
 
 TEST(BenchProcess, IsStoppedWhenItWritesTooMuch) {

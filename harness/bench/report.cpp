@@ -51,7 +51,7 @@ gates::GateRecord benchmark_record(const Circumstances& circumstances) {
     record.tier = "storage";
     record.gate_class = "full";
     record.sample = "full";
-    record.qualifies = {"uring", "wal_uring"};
+    record.qualifies = {"uring"};
     record.run = circumstances.run;
     record.parameters = circumstances.parameters;
     record.parameters.push_back({"block_bytes", std::uint64_t{block_bytes}});

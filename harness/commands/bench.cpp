@@ -7,7 +7,6 @@
 #include <optional>
 
 #include <promtact/base/atomic_file.hpp>
-#include <promtact/base/build_info.hpp>
 #include <promtact/base/clock.hpp>
 #include <promtact/base/durations.hpp>
 #include <promtact/base/error_text.hpp>
@@ -22,6 +21,7 @@
 #include "bench/peer.hpp"
 #include "bench/picture.hpp"
 #include "bench/report.hpp"
+#include "commands/started.hpp"
 
 namespace promtact::harness {
 namespace {
@@ -124,42 +124,12 @@ std::optional<std::string> contradiction(Common& common) {
     return std::nullopt;
 }
 
-gates::RunRecord run_record(std::span<const std::string> words, std::uint64_t seed) {
-    const BuildInfo& build = build_info();
-    gates::RunRecord run;
-    run.commit = build.commit;
-    run.dirty = build.dirty;
-    run.command = {"promtact", "bench"};
-    run.command.insert(run.command.end(), words.begin(), words.end());
-    run.build.preset = build.preset.empty() ? build.build_type : build.preset;
-    run.build.compiler = build.compiler;
-    run.build.flags = build.flags;
-    run.build.assertions = build.assertions;
-    run.seed = seed;
-    return run;
-}
-
-// When a run began, by both clocks.
-struct Started {
-    std::int64_t at = unix_seconds_now();
-    MonotonicClock clock{};
-    std::uint64_t from = clock.now_ns();
-
-    [[nodiscard]] gates::RunRecord
-    finish(std::span<const std::string> words, std::uint64_t seed) const {
-        gates::RunRecord run = run_record(words, seed);
-        run.started_at = format_utc(at);
-        run.duration_ns = clock.now_ns() - from;
-        return run;
-    }
-};
-
 // Publishes the records and prints them or the text.
 int conclude(
     const std::string& command, const Common& common, std::vector<gates::GateRecord> records,
     std::string text, const Started& started) {
     const auto campaign =
-        bench::publish(records, common.out, common.host, common.directory, started.at);
+        bench::publish(records, common.out, common.host, common.directory, started.at());
     if (!campaign) return fail(command, describe(campaign.error()), 1);
     if (!campaign->empty()) text += "result: " + campaign->string() + "\n";
     if (!common.json) return print(text);
@@ -215,7 +185,7 @@ int run_storage(
     const Started started;
     const auto location = locate(fs::path(options.common.directory));
     const std::optional<DiskWatch> watch = watch_below(location);
-    Progress progress("bench storage", 0, started.clock, Progress::for_stderr());
+    Progress progress("bench storage", 0, started.clock(), Progress::for_stderr());
     bench::LadderOptions ladder;
     ladder.directory = options.common.directory;
     ladder.rounds = static_cast<std::uint32_t>(options.rounds);
@@ -229,7 +199,7 @@ int run_storage(
     if (!results) return fail("storage", describe(results.error()), exit_of(results.error()));
     const bench::Circumstances circumstances{
         .directory = options.common.directory,
-        .run = started.finish(words, options.common.seed_value),
+        .run = started.finish("bench", words, options.common.seed_value),
         .parameters = storage_parameters(options, location)};
     if (!options.picture.empty()) {
         if (const int code = write_picture(options.picture, *results, circumstances.run); code != 0)
@@ -285,7 +255,9 @@ run_ours(const FioOptions& options, const ScratchFile& file, SyncKind sync) {
 
 Result<bench::RunFigures>
 run_peer(const ScratchFile& file, std::uint64_t operations, SyncKind sync) {
-    PROMTACT_TRY_ASSIGN(const bench::FioFigures fio, bench::run_fio(file, operations, sync));
+    PROMTACT_TRY_ASSIGN(
+        const bench::FioFigures fio,
+        bench::run_fio(file, {.operations = operations, .sync = sync}));
     return bench::RunFigures{
         .operations_per_second = fio.operations_per_second, .p50_ns = fio.operation_p50()};
 }
@@ -340,7 +312,7 @@ compare_all(const FioOptions& options, std::span<const std::string> words, std::
         records.push_back(bench::peer_record(
             comparison, {}, sync, version,
             {.directory = options.common.directory,
-             .run = started.finish(words, options.common.seed_value),
+             .run = started.finish("bench", words, options.common.seed_value),
              .parameters = {{"operations_per_run", options.operations}, {"ring", options.ring}}}));
         text += records.back().id + ": " +
                 (comparison.verdict == bench::PeerVerdict::inconclusive

@@ -15,6 +15,7 @@
 #include <promtact/harness/command.hpp>
 #include <promtact/harness/flags.hpp>
 
+#include "commands/evidence_run.hpp"
 #include "git_history.hpp"
 #include "word.hpp"
 
@@ -31,6 +32,7 @@ constexpr std::string_view usage =
 usage:
   promtact evidence render [--root DIR]   write EVIDENCE.md, STATUS.md, host pages, README's block
   promtact evidence check [--root DIR]    fail when anything disagrees; write nothing
+  promtact evidence run [flags] -- WORDS  run a command and record its outcome as a result
 
 results/accepted.json names the campaigns that stand as evidence; it is changed by hand, in review.
 
@@ -39,7 +41,7 @@ examples:
   promtact evidence check -root /src/promtact
 
 exit codes:
-  0   written, or all agrees
+  0   written, or all agrees (run: the command's own exit)
   1   something disagrees, or cannot be written
   2   bad flag, or no results/ below -root
 )";
@@ -122,6 +124,7 @@ int check_command(std::span<const std::string> arguments) {
 int run_evidence(std::span<const std::string> arguments) {
     const std::string first = arguments.empty() ? "" : arguments.front();
     if (first == "render") return render_command(arguments.subspan(1));
+    if (first == "run") return evidence_run_command(arguments);
     if (first == "check") return check_command(arguments.subspan(1));
     const bool help = first == "help" || first == "-h" || first == "-help" || first == "--help";
     if (!help && !first.empty())

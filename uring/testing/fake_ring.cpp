@@ -71,6 +71,7 @@ class FakeRing final : public RingBackend {
     int register_files(std::span<const int>) noexcept override {
         return kernel_.register_files_result;
     }
+    int update_file(std::uint32_t, int) noexcept override { return kernel_.update_file_result; }
     int register_eventfd(int) noexcept override { return 0; }
     int register_ring() noexcept override { return 0; }
     int data_sync(int) noexcept override {

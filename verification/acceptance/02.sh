@@ -13,7 +13,8 @@ campaigns=$tree/results/hosts
 required_gates="uring_probe direct_io direct_wal durable_write_file durable_write_block
   netns_lifecycle bpf_load packet_fault"
 
-campaign() { find "$campaigns" -mindepth 2 -maxdepth 2 -type d | sort | tail -n 1; }
+recorded() { find "$campaigns/acceptance" -mindepth 1 -maxdepth 1 -type d -name '20*' | sort; }
+campaign() { recorded | tail -n 1; }
 as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
 
 prepare() {
@@ -70,7 +71,15 @@ a3_controls() {
   ((count >= 8))
   echo "$count controls failed as they must, and explain names them"
 }
-a4_killed() { dev_tests -R 'Gate\.LeavesNothing|^GateRunnerKill\.'; }
+# Every gate is killed at its kill points and at random times; link_delay is skipped without netem.
+kill_tests='Gate[A-Za-z]*\.(LeavesNothing|NothingRemains)WhenKilledAt'
+a4_killed() {
+  local tests
+  tests=$(ctest --test-dir build/dev -N -R "$kill_tests" | grep -c 'Test *#' || true)
+  dev_tests -R "$kill_tests|^GateRunnerKill\."
+  echo "$tests kill tests over nine gates"
+  ((tests >= 18))
+}
 a5_unprivileged() {
   local out=$acceptance_work/nobody gate verdict
   [[ $(id -u) == 0 ]] || { echo "needs root to become an ordinary user"; return 77; }
@@ -86,7 +95,7 @@ a5_unprivileged() {
   done
   for gate in netns_lifecycle bpf_load packet_fault; do
     verdict=$(json "$out/$gate.json" 'd["verdict"] + " " + (d["reason"] or "")')
-    [[ $verdict == denied*CAP_* || $verdict == blocked* ]] || { echo "$gate: $verdict"; return 1; }
+    [[ $verdict == denied*CAP_* ]] || { echo "$gate: $verdict"; return 1; }
   done
   echo "$verdict"
 }
@@ -141,12 +150,10 @@ p4_schema() {
 p5_qualification() { dev_tests -R '^Qualification'; }
 p6_bodies() {
   python3 verification/tidy.py banned gate layers
-  json "$(campaign)/packet_fault.json" '[m["name"] for m in d["measurements"]]' |
-    tee "$acceptance_work/names" | grep -q sent
-  grep -q received "$acceptance_work/names"
-  echo "packets counted at both ends: $(cat "$acceptance_work/names")"
+  json "$(campaign)/packet_fault.json" '", ".join(m["name"] for m in d["measurements"]
+    if m["method"] == "received of sent, counted at both ends" and m["denominator"] > 0) or 1 / 0'
 }
-p7_kill_points() { dev_tests -R 'Gate\.LeavesNothingWhenKilled(AtEachPoint|AtRandomTimes)'; }
+p7_kill_points() { dev_tests -R "$kill_tests(EachPoint|AnyPoint|RandomTimes)"; }
 p8_decision_function() {
   clang-14 -target bpf -std=c11 -fsyntax-only -Wall -Werror -x c \
     base/include/promtact/base/choice.h
@@ -187,7 +194,7 @@ p16_probe() {
 }
 p17_compare() {
   make --no-print-directory gates GATE=uring_probe HOST=acceptance OUT="$campaigns"
-  mapfile -t two < <(find "$campaigns" -mindepth 2 -maxdepth 2 -type d | sort | tail -n 2)
+  mapfile -t two < <(recorded | tail -n 2)
   "$promtact" gates compare "${two[0]}" "${two[1]}"
 }
 p18_bare() { verification/bare_debian.sh build; }

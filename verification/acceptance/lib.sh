@@ -17,11 +17,13 @@ grey=()
 
 # check NUMBER TEXT FUNCTION [ARGUMENT...]
 check() {
-  local number=$1 text=$2 log verdict figure code=0
+  local number=$1 text=$2 log verdict figure code
   shift 2
   [[ -z ${ONLY-} || $number == "$ONLY" || $number == setup ]] || return 0
   log=$acceptance_logs/$number.log
-  ( set -e; "$@" ) >"$log" 2>&1 </dev/null || code=$?
+  # Not behind ||, where bash would not stop a function at its first failure.
+  ( set -e; "$@" ) >"$log" 2>&1 </dev/null
+  code=$?
   figure=$(grep -v '^$' "$log" | tail -n 1 | cut -c1-160)
   case $code in
     0)

@@ -77,8 +77,8 @@ def includes(source):
         yield source.line_of(match.start()), match.group(1), match.group(2)
 
 
-def qualified_units(tree, gate):
-    """The units a gate names in GateInfo::qualifies."""
+def qualified_folders(tree, gate):
+    """The folders a gate names in GateInfo::qualifies."""
     for path in (f"gates/{gate}/gate.cpp", f"gates/{gate}/gate.hpp"):
         if not tree.exists(path):
             continue
@@ -93,7 +93,9 @@ def _check_unit_include(tree, source, line, header, layers, pure):
     other = header.split("/")[1]
     gate = re.match(r"gates/([a-z0-9_]+)/[^/]+$", source.path)
     if gate and tree.exists(f"gates/{gate.group(1)}/gate.cpp"):
-        qualified = qualified_units(tree, gate.group(1))
+        folders = qualified_folders(tree, gate.group(1))
+        qualified = {name for name, patterns, _ in layers.units
+                     if any(pattern.split("/")[0] in folders for pattern in patterns)}
         below = [more for name, _, more in layers.units if name in qualified]
         allowed = allowed.union(qualified, *below)
     owner = layers.unit_of(f"{other}/include/{header}") or (other, set())

@@ -29,6 +29,7 @@ enum class Errc : std::uint8_t {
     cancelled,        // a linked operation failed first
     out_of_range,     // outside the extent of the target
     system,           // any other errno
+    indeterminate,    // it was under way when something failed: done or not, nobody knows
 };
 
 constexpr std::string_view to_string(Errc code) noexcept {
@@ -67,6 +68,8 @@ constexpr std::string_view to_string(Errc code) noexcept {
         return "out of range";
     case Errc::system:
         return "system error";
+    case Errc::indeterminate:
+        return "outcome unknown";
     }
     return "unknown error";
 }

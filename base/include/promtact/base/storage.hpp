@@ -23,6 +23,8 @@ enum class IoKind : std::uint8_t {
     sync_dir,  // make created, renamed and removed names durable
     allocate,  // reserve space so that the file has at least offset bytes; new bytes read as zero
     truncate,  // make the file exactly offset bytes long
+    open, // open the existing name and call it `file` from now on; never creates, never follows
+    list, // fill data with the directory's entries, see DirectoryEntry; changes nothing
 };
 
 constexpr std::string_view to_string(IoKind kind) noexcept {
@@ -47,6 +49,10 @@ constexpr std::string_view to_string(IoKind kind) noexcept {
         return "allocate";
     case IoKind::truncate:
         return "truncate";
+    case IoKind::open:
+        return "open";
+    case IoKind::list:
+        return "list";
     }
     return "unknown";
 }
@@ -63,8 +69,18 @@ struct IoOp {
     std::string_view new_name{};
 };
 
+/// What list writes into data, entry after entry in byte order of the names: one of these
+/// characters, the name, and a zero byte. Only whole entries are written; offset is how many
+/// entries to skip, so that a long directory is read in pieces. 0 bytes mean the end.
+struct DirectoryEntry {
+    static constexpr char regular = 'f'; // a regular file with one link
+    static constexpr char other = 'o';   // anything else; open answers -ELOOP
+};
+
 /// The answer to one request.
-/// result: bytes for read and write, the file's size for create, 0 for the others, or -errno.
+/// result: bytes for read, write and list, the file's size for create and open, 0 for the others,
+/// or -errno: open answers -ENOENT for an absent name and -ELOOP for what is not a regular file
+/// with one link. create and open of a number already in use let go of what it meant.
 struct IoDone {
     std::uint64_t id = 0;
     std::int64_t result = 0;

@@ -14,6 +14,7 @@ namespace promtact {
 /// One pointer per call, with the calls' own signatures, results and errno.
 struct SysCalls {
     int (*open)(const char* path, int flags, mode_t mode) = nullptr;
+    int (*openat)(int directory, const char* path, int flags, mode_t mode) = nullptr;
     int (*close)(int fd) = nullptr;
     ssize_t (*read)(int fd, void* buffer, size_t size) = nullptr;
     ssize_t (*pread)(int fd, void* buffer, size_t size, off_t offset) = nullptr;
@@ -25,7 +26,9 @@ struct SysCalls {
     int (*fallocate)(int fd, int mode, off_t offset, off_t size) = nullptr;
     int (*linkat)(int from_fd, const char* from, int to_fd, const char* to, int flags) = nullptr;
     int (*rename)(const char* from, const char* to) = nullptr;
+    int (*renameat)(int from_fd, const char* from, int to_fd, const char* to) = nullptr;
     int (*unlink)(const char* path) = nullptr;
+    int (*unlinkat)(int directory, const char* path, int flags) = nullptr;
     int (*mkdir)(const char* path, mode_t mode) = nullptr;
     int (*statx)(int fd, const char* path, int flags, unsigned mask, struct statx* result) =
         nullptr;

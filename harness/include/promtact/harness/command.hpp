@@ -25,6 +25,7 @@ std::span<const Command> commands();
 /// The commands, one function each, in harness/commands/<name>.cpp.
 int run_bench(std::span<const std::string> arguments);
 int run_evidence(std::span<const std::string> arguments);
+int run_wal(std::span<const std::string> arguments);
 int run_gates(std::span<const std::string> arguments);
 int run_probe(std::span<const std::string> arguments);
 int run_raw_bench(std::span<const std::string> arguments);

@@ -52,6 +52,8 @@ class RingBackend {
 
     virtual int register_buffers(std::span<const std::span<std::byte>> buffers) noexcept = 0;
     virtual int register_files(std::span<const int> files) noexcept = 0;
+    /// Puts a descriptor (-1: none) at an index of the registered table.
+    virtual int update_file(std::uint32_t index, int fd) noexcept = 0;
     virtual int register_eventfd(int fd) noexcept = 0;
     virtual int register_ring() noexcept = 0;
 

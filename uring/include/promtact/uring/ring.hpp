@@ -95,6 +95,9 @@ class Ring {
     Result<void> register_buffers(std::span<const std::span<std::byte>> buffers);
     /// Registers descriptors as indexes 0, 1, …; the kernel keeps its own reference.
     Result<void> register_files(std::span<const int> files);
+    /// Puts another descriptor at an index of the registered table; -1 empties it. Operations in
+    /// flight keep the file they started with.
+    Result<void> update_file(std::uint32_t index, int fd);
     /// The kernel signals this eventfd for each completion.
     Result<void> register_eventfd(int fd);
 

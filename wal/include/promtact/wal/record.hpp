@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
 //
-// The 112-byte record: the unit of the log, little-endian, closed by a CRC32C. wal/FORMAT.md
+// The 112-byte record: the unit of the log, little-endian, closed by a CRC32C. wal/FORMAT_3.md
 #pragma once
 
 #include <array>
@@ -61,7 +61,7 @@ enum class DecodeMode : std::uint8_t {
     reference, // as the Go reference: ignores them and cuts kind and operation to 8 bits
 };
 
-/// Shape: 112 bytes little-endian, wal/FORMAT.md. Allocates nothing.
+/// Shape: 112 bytes little-endian, wal/FORMAT_3.md. Allocates nothing.
 void encode(const Record& record, std::span<std::byte, record_bytes> out) noexcept;
 
 /// Errors: format (length is not 112, magic, version; in strict mode also reserved bytes, flags and

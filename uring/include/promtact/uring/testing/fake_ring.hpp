@@ -66,6 +66,7 @@ struct FakeKernel {
     std::deque<int> data_sync_results{};
     int register_buffers_result = 0;
     int register_files_result = 0;
+    int update_file_result = 0;
     std::uint32_t dropped = 0;
     std::uint32_t overflowed = 0;
     bool chains = true; // a linked operation that does not complete in full cancels the next

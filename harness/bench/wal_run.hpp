@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Promtact authors
+//
+// One run of appends on an open log, by callbacks or by blocked threads, and the work fio must do
+// to be its ceiling.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <promtact/base/histogram.hpp>
+#include <promtact/base/result.hpp>
+#include <promtact/wal/log.hpp>
+
+#include "bench/fio.hpp"
+
+namespace promtact::harness::bench {
+
+enum class AppendStyle : std::uint8_t {
+    callback, // that many appends outstanding, each callback appends the next
+    blocking, // that many threads, each waits for its own
+};
+
+struct WalJob {
+    AppendStyle style = AppendStyle::callback;
+    std::uint32_t writers = 1;
+    std::uint32_t record_bytes = 100;
+    std::uint64_t records = 1000;
+};
+
+struct WalRun {
+    Histogram latency{}; // ns from append to its outcome
+    std::uint64_t records = 0;
+    std::uint64_t elapsed_ns = 0;
+    std::uint64_t syncs = 0;
+    std::uint64_t bytes_written = 0;
+    [[nodiscard]] std::uint64_t records_per_second() const noexcept;
+};
+
+/// Errors: the first of any append.
+Result<WalRun> run_wal(wal::Log& log, const WalJob& job);
+
+/// What fio writes at once to be the ceiling: the frame that holds one record of every writer, cut
+/// to what one frame can hold. records: how many of ours that is.
+struct Ceiling {
+    std::uint64_t write_bytes = 0;
+    std::uint64_t records = 0;
+};
+Ceiling ceiling_of(const WalJob& job, std::uint64_t frame_bytes_max);
+
+} // namespace promtact::harness::bench

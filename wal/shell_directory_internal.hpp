@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Promtact authors
+//
+// What a log's shell needs before there is a log: the directory, its lock, a storage on it.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <promtact/base/result.hpp>
+#include <promtact/base/storage.hpp>
+#include <promtact/base/unique_fd.hpp>
+#include <promtact/wal/log.hpp>
+
+namespace promtact::wal {
+
+/// Makes the directory durably when it is missing. Errors: by errno.
+Result<void> make_directory(const std::filesystem::path& directory);
+
+/// The exclusive lock on <directory>/LOCK, held while the descriptor is open.
+/// Errors: busy when another process holds it for longer than `patience`; by errno.
+Result<UniqueFd>
+lock_directory(const std::filesystem::path& directory, std::chrono::milliseconds patience);
+
+struct OpenedEngine {
+    std::unique_ptr<Storage> storage{};
+    Engine engine = Engine::buffered;
+    std::vector<EngineRefusal> refusals{};
+};
+
+/// The first engine of the ladder that opens, by the thread that is going to use it.
+/// Errors: the last refusal, when none does.
+Result<OpenedEngine> open_engine(
+    const std::filesystem::path& directory, std::optional<Engine> only, bool allow_buffered,
+    std::span<std::byte> arena);
+
+} // namespace promtact::wal
