@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
-#include "snapshot_error_internal.hpp"
-
 #include <utility>
+
+#include "snapshot_error_internal.hpp"
 
 namespace promtact::wal {
 
