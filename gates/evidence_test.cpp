@@ -84,7 +84,7 @@ TEST(Evidence, ANewerCampaignReplacesOnlyWhatItAnswered) {
             tree.read(page), AllOf(HasSubstr("grey: unsupported"), HasSubstr(second.campaign)))
             << page;
     }
-    EXPECT_THAT(tree.read("README.md"), HasSubstr("| storage | grey\\_one | grey: unsupported |"));
+    EXPECT_THAT(tree.read("README.md"), HasSubstr("| kernel | grey\\_one | grey: unsupported |"));
     EXPECT_THAT(tree.read("results/STATUS.md"), HasSubstr("| uring | grey\\_one | grey:"));
 }
 
