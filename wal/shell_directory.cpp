@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 
 #include <promtact/base/assert.hpp>
@@ -22,6 +23,14 @@ namespace {
 constexpr std::uint32_t storage_depth = 64;
 constexpr std::array<Engine, 4> ladder{
     Engine::inline_sync, Engine::ring_sync, Engine::pwrite, Engine::buffered};
+
+template <class T>
+Result<void> draw(T& target) {
+    const auto got = ::getrandom(&target, sizeof target, 0);
+    if (got != static_cast<ssize_t>(sizeof target))
+        return Error::from_errno(got < 0 ? errno : EIO, "draw random bytes");
+    return {};
+}
 
 Result<std::unique_ptr<Storage>>
 open_ring(const std::filesystem::path& directory, bool inline_sync, std::span<std::byte> arena) {
@@ -70,6 +79,25 @@ std::string_view to_string(Engine engine) noexcept {
         return "buffered";
     }
     PROMTACT_UNREACHABLE();
+}
+
+Result<LogOptions> completed(LogOptions options) {
+    const LogUuid none{};
+    if (options.uuid == none) PROMTACT_TRY(draw(options.uuid));
+    if (options.entropy == 0) PROMTACT_TRY(draw(options.entropy));
+    return options;
+}
+
+Result<uring::AlignedBuffer> make_arena(const LogOptions& options) {
+    const std::size_t blocks = (LogCore::arena_bytes(options) + block_bytes - 1) / block_bytes;
+    return uring::AlignedBuffer::allocate(1, static_cast<std::uint32_t>(blocks * block_bytes));
+}
+
+Result<UniqueFd> enter_directory(
+    const std::filesystem::path& directory, LogOptions::Open open,
+    std::chrono::milliseconds patience) {
+    if (open != LogOptions::Open::existing) PROMTACT_TRY(make_directory(directory));
+    return lock_directory(directory, patience);
 }
 
 Result<void> make_directory(const std::filesystem::path& directory) {

@@ -14,9 +14,22 @@
 #include <promtact/base/result.hpp>
 #include <promtact/base/storage.hpp>
 #include <promtact/base/unique_fd.hpp>
+#include <promtact/uring/aligned_buffer.hpp>
 #include <promtact/wal/log.hpp>
 
 namespace promtact::wal {
+
+/// With a uuid and entropy drawn where they are zero. Errors: by errno of getrandom(2)
+Result<LogOptions> completed(LogOptions options);
+
+/// Errors: by errno of mmap(2)
+Result<uring::AlignedBuffer> make_arena(const LogOptions& options);
+
+/// The lock of a directory that is made first when the log may be created.
+/// Errors: as make_directory() and lock_directory()
+Result<UniqueFd> enter_directory(
+    const std::filesystem::path& directory, LogOptions::Open open,
+    std::chrono::milliseconds patience);
 
 /// Makes the directory durably when it is missing. Errors: by errno.
 Result<void> make_directory(const std::filesystem::path& directory);

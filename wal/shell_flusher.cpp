@@ -51,10 +51,7 @@ Result<void> Log::Flusher::stop() {
 // The storage belongs to this thread from its first moment.
 Result<void> Log::Flusher::open() {
     const std::size_t bytes = LogCore::arena_bytes(config_.log);
-    PROMTACT_TRY_ASSIGN(
-        uring::AlignedBuffer arena,
-        uring::AlignedBuffer::allocate(
-            1, static_cast<std::uint32_t>((bytes + block_bytes - 1) / block_bytes * block_bytes)));
+    PROMTACT_TRY_ASSIGN(uring::AlignedBuffer arena, make_arena(config_.log));
     arena_.emplace(std::move(arena));
     PROMTACT_TRY_ASSIGN(
         opened_, open_engine(directory_, config_.only, config_.allow_buffered, arena_->all()));

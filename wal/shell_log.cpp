@@ -2,9 +2,6 @@
 // Copyright the Promtact authors
 #include <algorithm>
 #include <array>
-#include <cerrno>
-
-#include <sys/random.h>
 
 #include <promtact/base/assert.hpp>
 #include <promtact/base/error_text.hpp>
@@ -14,14 +11,6 @@
 
 namespace promtact::wal {
 namespace {
-
-template <class T>
-Result<void> draw(T& target) {
-    const auto got = ::getrandom(&target, sizeof target, 0);
-    if (got != static_cast<ssize_t>(sizeof target))
-        return Error::from_errno(got < 0 ? errno : EIO, "draw random bytes");
-    return {};
-}
 
 Result<Lsn> result_of(AppendDone::Outcome outcome, Lsn lsn, const std::optional<Error>& cause) {
     if (outcome == AppendDone::Outcome::durable) return lsn;
@@ -106,11 +95,9 @@ Log::~Log() = default;
 Result<std::unique_ptr<Log>>
 Log::open(const std::filesystem::path& directory, const LogConfig& config) {
     LogConfig complete = config;
-    const LogUuid none{};
-    if (complete.log.uuid == none) PROMTACT_TRY(draw(complete.log.uuid));
-    if (complete.log.entropy == 0) PROMTACT_TRY(draw(complete.log.entropy));
-    if (complete.log.open != LogOptions::Open::existing) PROMTACT_TRY(make_directory(directory));
-    PROMTACT_TRY_ASSIGN(UniqueFd lock, lock_directory(directory, complete.lock_wait));
+    PROMTACT_TRY_ASSIGN(complete.log, completed(config.log));
+    PROMTACT_TRY_ASSIGN(
+        UniqueFd lock, enter_directory(directory, config.log.open, config.lock_wait));
     auto flusher = std::make_unique<Flusher>(directory, complete, std::move(lock));
     PROMTACT_TRY(flusher->start());
     return std::make_unique<Log>(std::move(flusher));

@@ -133,11 +133,24 @@ Result<Histogram> run_threads(wal::Log& log, const WalJob& job) {
 
 } // namespace
 
+std::string_view to_string(AppendStyle style) noexcept {
+    switch (style) {
+    case AppendStyle::callback:
+        return "callback";
+    case AppendStyle::blocking:
+        return "blocking";
+    case AppendStyle::loop:
+        return "loop";
+    }
+    PROMTACT_UNREACHABLE();
+}
+
 std::uint64_t WalRun::records_per_second() const noexcept {
     return elapsed_ns == 0 ? 0 : records * 1'000'000'000 / elapsed_ns;
 }
 
 Result<WalRun> run_wal(wal::Log& log, const WalJob& job) {
+    PROMTACT_ASSERT(job.style != AppendStyle::loop);
     PROMTACT_ASSERT(job.writers > 0);
     PROMTACT_ASSERT(job.records >= job.writers);
     const wal::LogStats before = log.stats();

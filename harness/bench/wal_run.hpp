@@ -6,11 +6,12 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <string_view>
 
 #include <promtact/base/histogram.hpp>
 #include <promtact/base/result.hpp>
 #include <promtact/wal/log.hpp>
+#include <promtact/wal/loop_log.hpp>
 
 #include "bench/fio.hpp"
 
@@ -19,7 +20,9 @@ namespace promtact::harness::bench {
 enum class AppendStyle : std::uint8_t {
     callback, // that many appends outstanding, each callback appends the next
     blocking, // that many threads, each waits for its own
+    loop,     // that many outstanding, one thread in an event loop
 };
+std::string_view to_string(AppendStyle style) noexcept;
 
 struct WalJob {
     AppendStyle style = AppendStyle::callback;
@@ -37,8 +40,10 @@ struct WalRun {
     [[nodiscard]] std::uint64_t records_per_second() const noexcept;
 };
 
-/// Errors: the first of any append.
+/// Errors: the first of any append. Requires: job.style is not loop
 Result<WalRun> run_wal(wal::Log& log, const WalJob& job);
+/// The same in an event loop. Requires: job.style is loop
+Result<WalRun> run_wal(wal::LoopLog& log, const WalJob& job);
 
 /// What fio writes at once to be the ceiling: the frame that holds one record of every writer, cut
 /// to what one frame can hold. records: how many of ours that is.

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -77,7 +78,8 @@ std::optional<wal::Engine> engine_named(const std::string& name) {
 
 std::vector<WalJob> jobs(std::uint64_t scale) {
     std::vector<WalJob> all;
-    for (const AppendStyle style : {AppendStyle::callback, AppendStyle::blocking}) {
+    for (const AppendStyle style :
+         {AppendStyle::callback, AppendStyle::blocking, AppendStyle::loop}) {
         for (const std::uint32_t bytes : {100U, 1024U, 16384U}) {
             for (const std::uint32_t writers : {1U, 8U, 64U}) {
                 all.push_back(
@@ -122,8 +124,25 @@ struct Row {
     bench::WalRun last{};
 };
 
+// The two fronts of the log, each with a directory of its own.
+struct Fronts {
+    std::unique_ptr<wal::Log> threads{};
+    std::unique_ptr<wal::LoopLog> loop{};
+
+    Result<bench::WalRun> run(const WalJob& job) const {
+        if (job.style == AppendStyle::loop) {
+            PROMTACT_TRY_ASSIGN(bench::WalRun done, bench::run_wal(*loop, job));
+            PROMTACT_TRY(loop->core().release_prefix(loop->core().durable()));
+            return done;
+        }
+        PROMTACT_TRY_ASSIGN(bench::WalRun done, bench::run_wal(*threads, job));
+        PROMTACT_TRY(threads->release_prefix(threads->durable()));
+        return done;
+    }
+};
+
 Result<Row> measure(
-    wal::Log& log, const WalJob& job, const ScratchFile& file, std::uint64_t region,
+    const Fronts& fronts, const WalJob& job, const ScratchFile& file, std::uint64_t region,
     const Options& options) {
     Row row{.job = job};
     const bench::Ceiling ceiling = bench::ceiling_of(job, wal::LogOptions{}.frame_bytes_max);
@@ -131,8 +150,7 @@ Result<Row> measure(
     plan.blocks = static_cast<std::uint32_t>((options.pairs + 1) / 2);
     plan.rounds_max = 1;
     plan.ours = [&]() -> Result<bench::RunFigures> {
-        PROMTACT_TRY_ASSIGN(row.last, bench::run_wal(log, job));
-        PROMTACT_TRY(log.release_prefix(log.durable()));
+        PROMTACT_TRY_ASSIGN(row.last, fronts.run(job));
         return bench::RunFigures{
             .operations_per_second = row.last.records_per_second(),
             .p50_ns = row.last.latency.p50()};
@@ -166,7 +184,7 @@ std::vector<std::string> words_of(const Row& row) {
     const auto ratio = [](std::uint64_t ppm) { return gates::ratio_text(ppm, 1'000'000); };
     const bench::RatioInterval& ops = row.comparison.operations;
     return {
-        row.job.style == AppendStyle::callback ? "callback" : "blocking",
+        std::string(to_string(row.job.style)),
         std::to_string(row.job.writers),
         std::to_string(row.job.record_bytes),
         gates::grouped(median_ops(row.comparison.ours)),
@@ -184,23 +202,26 @@ Result<void> run(const Options& options) {
     config.log.open = wal::LogOptions::Open::create;
     config.only = engine_named(options.engine);
     config.allow_buffered = false;
-    PROMTACT_TRY_ASSIGN(const auto log, wal::Log::open(directory.path(), config));
+    Fronts fronts;
+    PROMTACT_TRY_ASSIGN(fronts.threads, wal::Log::open(directory.path() / "threads", config));
+    config.only = wal::Engine::ring_sync;
+    PROMTACT_TRY_ASSIGN(fronts.loop, wal::LoopLog::open(directory.path() / "loop", config));
     constexpr std::uint64_t region = std::uint64_t{64} << 20;
     PROMTACT_TRY_ASSIGN(
         const ScratchFile file,
         bench::prepare_file(
             options.directory, bench::Layout::overwritten, region / bench::block_bytes));
-    std::printf("engine %s\n", std::string(to_string(log->engine())).c_str());
+    std::printf("engine %s\n", std::string(to_string(fronts.threads->engine())).c_str());
     gates::TextTable table(
         {"appends", "writers", "bytes", "records/s", "ceiling/s", "ratio", "p50 ratio", "p50",
          "p99", "records/sync"});
     for (const WalJob& job : jobs(options.scale)) {
-        PROMTACT_TRY_ASSIGN(const Row row, measure(*log, job, file, region, options));
+        PROMTACT_TRY_ASSIGN(const Row row, measure(fronts, job, file, region, options));
         table.row(words_of(row));
         std::fprintf(stderr, "%s\n", words_of(row)[5].c_str());
     }
     std::fputs(table.plain().c_str(), stdout);
-    return log->close();
+    return fronts.threads->close();
 }
 
 int bench_command(std::span<const std::string> words) {
