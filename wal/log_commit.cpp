@@ -207,9 +207,10 @@ LogCore::push_control(FrameKind kind, std::uint64_t a, std::uint64_t b, bool use
     return {};
 }
 
-void LogCore::commit() {
+void LogCore::commit(Group group) {
     // A frame is closed only when it can be written at once: until then it grows.
-    if (open_buffer_ && writing_ < options_.pipeline_depth) {
+    const bool gathers = group == Group::gather && state_ == State::ready;
+    if (open_buffer_ && !gathers && writing_ < options_.pipeline_depth) {
         const bool blocked =
             frame_head_ < frame_tail_ && (frame(frame_head_).segment != current_.segment ||
                                           frame(frame_tail_ - 1).state == Frame::State::queued);

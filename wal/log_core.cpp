@@ -134,7 +134,7 @@ LogCore::Write LogCore::judge_write(
     return Write::again;
 }
 
-void LogCore::pump(std::uint64_t now_ns) {
+void LogCore::pump(std::uint64_t now_ns, Group group) {
     now_ns_ = std::max(now_ns_, now_ns);
     if (scan_) {
         scan_->step();
@@ -149,7 +149,7 @@ void LogCore::pump(std::uint64_t now_ns) {
         if (count < done.size()) break;
     }
     if (state_ == State::opening) repair();
-    if (state_ == State::ready || state_ == State::closing) commit();
+    if (state_ == State::ready || state_ == State::closing) commit(group);
     if (state_ != State::poisoned && state_ != State::refused) {
         fence_work();
         write_super();

@@ -104,6 +104,37 @@ TEST(WalLogCore, OneSyncServesAllRecordsThatWaited) {
     EXPECT_EQ(driver.log->stats().frames - before.frames, 1U);
 }
 
+TEST(WalLogCore, GathersAGroupUntilToldToCommit) {
+    disk::Pool pool(4096);
+    LogDriver driver(pool);
+    ASSERT_TRUE(driver.open());
+    driver.commit();
+    driver.rest();
+    const LogStats before = driver.log->stats();
+    for (int i = 0; i < 5; ++i) {
+        ASSERT_TRUE(driver.log->append(payload_of(2 + i, 100)));
+        driver.log->pump(driver.now_ns += 1000, LogCore::Group::gather);
+    }
+    EXPECT_EQ(driver.log->stats().frames, before.frames) << "nothing is written while it gathers";
+    EXPECT_EQ(driver.log->durable(), 1U);
+
+    ASSERT_TRUE(driver.make_durable());
+    EXPECT_EQ(driver.log->stats().frames - before.frames, 1U);
+    EXPECT_EQ(driver.log->durable(), 6U);
+}
+
+TEST(WalLogCore, ClosingDoesNotGather) {
+    disk::Pool pool(4096);
+    LogDriver driver(pool);
+    ASSERT_TRUE(driver.open());
+    ASSERT_TRUE(driver.log->append(payload_of(1, 100)));
+    driver.log->close();
+    for (int i = 0; i < 1000 && driver.log->state() == LogCore::State::closing; ++i)
+        driver.log->pump(driver.now_ns += 1000, LogCore::Group::gather);
+    EXPECT_EQ(driver.log->state(), LogCore::State::closed);
+    EXPECT_EQ(driver.log->durable(), 1U);
+}
+
 TEST(WalLogCore, ReportsEveryLsnOnceInOrder) {
     disk::Pool pool(4096);
     LogDriver driver(pool);

@@ -12,6 +12,8 @@ namespace promtact::wal {
 namespace {
 
 constexpr std::uint64_t storage_wait_ns = 100'000'000; // an answer always ends it earlier
+constexpr std::uint64_t gather_ns_max = 1'000'000;
+constexpr std::uint32_t groups_skipped_after_a_miss = 16;
 
 std::uint64_t now_ns() {
     return MonotonicClock{}.now_ns();
@@ -89,9 +91,12 @@ void Log::Flusher::run() {
 }
 
 void Log::Flusher::turn(std::unique_lock<std::mutex>& lock) {
+    core_->pump(now_ns(), LogCore::Group::gather);
+    settle();
+    gather(lock);
     core_->pump(now_ns());
     settle();
-    mailbox_->take_requests(requests_);
+    if (mailbox_->take_requests(requests_) > 0) committed_at_ns_ = now_ns();
     if (!calls_.empty() || mailbox_->in_flight() > 0) {
         work(lock);
     } else if (!over()) {
@@ -108,8 +113,9 @@ void Log::Flusher::settle() {
             while (!entries_.empty() && entries_.front().lsn <= done[i].last) {
                 Entry& entry = entries_.front();
                 if (entry.blocked != nullptr) {
-                    entry.blocked->outcome = done[i].outcome;
-                    entry.blocked->wake.notify_one();
+                    ++released_;
+                    bedrooms_.finished(entry.group);
+                    entry.blocked->finish(done[i].outcome);
                 } else if (entry.callback) {
                     calls_.push_back({entry.lsn, done[i].outcome, std::move(entry.callback)});
                 }
@@ -119,6 +125,28 @@ void Log::Flusher::settle() {
         if (count < done.size()) break;
     }
     event_.notify_all();
+}
+
+/// Threads that were acknowledged together usually append again. Without waiting for them, the next
+/// group would hold only those that came meanwhile, and two half groups would alternate for ever.
+/// Never after a single append, never longer than a group takes, and not where it did not pay.
+void Log::Flusher::gather(std::unique_lock<std::mutex>& lock) {
+    const std::size_t expected = std::exchange(released_, 0);
+    if (expected == 0) return;
+    const std::uint64_t group_ns = now_ns() - committed_at_ns_;
+    const std::uint32_t due = bedrooms_.take_due();
+    const bool gathers = expected > 1 && groups_skipped_ == 0;
+    if (groups_skipped_ > 0) --groups_skipped_;
+    arrived_ = 0;
+    gathering_ = gathers ? expected : 0;
+    lock.unlock();
+    bedrooms_.wake(due);
+    lock.lock();
+    if (!gathers) return;
+    const auto limit = std::chrono::nanoseconds(std::min(group_ns, gather_ns_max));
+    work_.wait_for(lock, limit, [&] { return arrived_ >= expected || stopping_; });
+    gathering_ = 0;
+    if (arrived_ * 2 < expected) groups_skipped_ = groups_skipped_after_a_miss;
 }
 
 void Log::Flusher::work(std::unique_lock<std::mutex>& lock) {

@@ -17,16 +17,11 @@
 #include <promtact/uring/aligned_buffer.hpp>
 #include <promtact/wal/log.hpp>
 
+#include "shell_blocked_internal.hpp"
 #include "shell_directory_internal.hpp"
 #include "shell_mailbox_internal.hpp"
 
 namespace promtact::wal {
-
-/// An append that waits for its outcome in a blocked thread.
-struct BlockedAppend {
-    std::condition_variable wake{};
-    std::optional<AppendDone::Outcome> outcome{};
-};
 
 class Log::Flusher {
   public:
@@ -65,6 +60,7 @@ class Log::Flusher {
   private:
     struct Entry {
         Lsn lsn = 0;
+        std::uint64_t group = 0;
         BlockedAppend* blocked = nullptr;
         Callback callback{};
     };
@@ -77,6 +73,9 @@ class Log::Flusher {
     Result<void> open();
     void turn(std::unique_lock<std::mutex>& lock);
     void settle();
+    void gather(std::unique_lock<std::mutex>& lock);
+    /// For the entry just made; lets go of the lock.
+    Result<Lsn> await(std::unique_lock<std::mutex>& lock, Lsn lsn, BlockedAppend& blocked);
     void rest(std::unique_lock<std::mutex>& lock);
     void work(std::unique_lock<std::mutex>& lock);
     [[nodiscard]] bool over() const noexcept;
@@ -97,7 +96,12 @@ class Log::Flusher {
     std::deque<Entry> entries_{};     // in LSN order
     std::vector<Called> calls_{};     // made by the flusher without the lock
     std::vector<IoOp> requests_{};
-    std::uint32_t room_waiters_ = 0;
+    Bedrooms bedrooms_{};
+    std::size_t released_ = 0;         // threads given an outcome this turn
+    std::size_t arrived_ = 0;          // appends since
+    std::size_t gathering_ = 0;        // arrivals the flusher waits for; 0: it does not
+    std::uint32_t groups_skipped_ = 0; // still to go without gathering, since it did not pay
+    std::uint64_t committed_at_ns_ = 0;
     bool started_ = false;
     bool resting_ = false;
     bool stopping_ = false;

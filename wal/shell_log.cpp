@@ -12,14 +12,15 @@
 namespace promtact::wal {
 namespace {
 
-Result<Lsn> result_of(AppendDone::Outcome outcome, Lsn lsn, const std::optional<Error>& cause) {
-    if (outcome == AppendDone::Outcome::durable) return lsn;
-    const std::string why = cause ? ": " + describe(*cause) : std::string{};
-    const int sys_errno = cause ? cause->sys_errno : 0;
-    if (outcome == AppendDone::Outcome::failed)
-        return Error{Errc::poisoned, sys_errno, "record " + std::to_string(lsn) + " failed" + why};
-    return Error{
-        Errc::indeterminate, sys_errno, "record " + std::to_string(lsn) + " was in flight" + why};
+Error error_of(AppendDone::Outcome outcome, Lsn lsn, const Error& cause) {
+    PROMTACT_ASSERT(outcome != AppendDone::Outcome::durable);
+    const std::string why = ": " + cause.context;
+    if (outcome == AppendDone::Outcome::failed) {
+        return {Errc::poisoned, cause.sys_errno, "record " + std::to_string(lsn) + " failed" + why};
+    }
+    return {
+        Errc::indeterminate, cause.sys_errno,
+        "record " + std::to_string(lsn) + " was in flight" + why};
 }
 
 } // namespace
@@ -29,6 +30,16 @@ Result<Lsn> result_of(AppendDone::Outcome outcome, Lsn lsn, const std::optional<
 Error Log::Flusher::poison_error() const {
     const Error& first = core_->poison();
     return Error{Errc::poisoned, first.sys_errno, "the log stopped: " + describe(first)};
+}
+
+Result<Lsn>
+Log::Flusher::await(std::unique_lock<std::mutex>& lock, Lsn lsn, BlockedAppend& blocked) {
+    const Bedrooms::Word& bed = bedrooms_.of(entries_.back().group);
+    lock.unlock();
+    const AppendDone::Outcome outcome = blocked.wait(bed);
+    if (outcome == AppendDone::Outcome::durable) return lsn;
+    lock.lock();
+    return error_of(outcome, lsn, poison_error());
 }
 
 Result<Lsn> Log::Flusher::append(
@@ -42,13 +53,11 @@ Result<Lsn> Log::Flusher::append(
         Result<Lsn> lsn = crowded ? Result<Lsn>(Error{Errc::busy, 0, "too many appends wait"})
                                   : core_->append(payload, tag);
         if (lsn) {
-            entries_.push_back({*lsn, blocked, std::move(callback)});
-            if (std::exchange(resting_, false)) work_.notify_one();
+            entries_.push_back({*lsn, core_->group(), blocked, std::move(callback)});
+            const bool complete = ++arrived_ == gathering_;
+            if (std::exchange(resting_, false) || complete) work_.notify_one();
             if (blocked == nullptr) return lsn;
-            blocked->wake.wait(lock, [&] { return blocked->outcome.has_value(); });
-            std::optional<Error> cause;
-            if (core_->poisoned()) cause = core_->poison();
-            return result_of(*blocked->outcome, *lsn, cause);
+            return await(lock, *lsn, *blocked);
         }
         const bool full = lsn.error().code == Errc::busy;
         if (!full || room_timeout.count() <= 0) return lsn;
@@ -61,12 +70,9 @@ Result<Lsn> Log::Flusher::append(
 Result<Lsn> Log::Flusher::truncate_suffix(Lsn keep_through, BlockedAppend& blocked) {
     std::unique_lock lock(mutex_);
     PROMTACT_TRY_ASSIGN(const Lsn lsn, core_->truncate_suffix(keep_through));
-    entries_.push_back({lsn, &blocked, {}});
+    entries_.push_back({lsn, core_->group(), &blocked, {}});
     if (std::exchange(resting_, false)) work_.notify_one();
-    blocked.wake.wait(lock, [&] { return blocked.outcome.has_value(); });
-    std::optional<Error> cause;
-    if (core_->poisoned()) cause = core_->poison();
-    return result_of(*blocked.outcome, lsn, cause);
+    return await(lock, lsn, blocked);
 }
 
 Result<void> Log::Flusher::release_prefix(Lsn first_live) {

@@ -37,10 +37,12 @@ class Mailbox final : public Storage {
     /// Requests not yet answered.
     [[nodiscard]] std::uint32_t in_flight() const noexcept { return in_flight_; }
     [[nodiscard]] bool has_mail() const noexcept { return !inbox_.empty(); }
-    /// Moves all new requests behind those in `into`.
-    void take_requests(std::vector<IoOp>& into) {
+    /// Moves all new requests behind those in `into`; returns how many.
+    std::size_t take_requests(std::vector<IoOp>& into) {
         into.insert(into.end(), outbox_.begin(), outbox_.end());
+        const std::size_t count = outbox_.size();
         outbox_.clear();
+        return count;
     }
     void put_answers(std::span<const IoDone> done) {
         PROMTACT_ASSERT(done.size() <= in_flight_);

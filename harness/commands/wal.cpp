@@ -2,12 +2,14 @@
 // Copyright the Promtact authors
 //
 // promtact wal bench: the log beside the most this disk can do.
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <promtact/base/error_text.hpp>
@@ -55,6 +57,7 @@ interval. The log has rotation, checksums and durability hints on.
 struct Options {
     std::string directory = ".";
     std::string engine = "best";
+    std::string appends = "all";
     std::uint64_t pairs = 5;
     std::uint64_t scale = 100;
 };
@@ -76,10 +79,12 @@ std::optional<wal::Engine> engine_named(const std::string& name) {
     return std::nullopt;
 }
 
-std::vector<WalJob> jobs(std::uint64_t scale) {
+std::vector<WalJob> jobs(const Options& options) {
+    const std::uint64_t scale = options.scale;
     std::vector<WalJob> all;
     for (const AppendStyle style :
          {AppendStyle::callback, AppendStyle::blocking, AppendStyle::loop}) {
+        if (options.appends != "all" && options.appends != to_string(style)) continue;
         for (const std::uint32_t bytes : {100U, 1024U, 16384U}) {
             for (const std::uint32_t writers : {1U, 8U, 64U}) {
                 all.push_back(
@@ -129,6 +134,15 @@ struct Fronts {
     std::unique_ptr<wal::Log> threads{};
     std::unique_ptr<wal::LoopLog> loop{};
 
+    /// Waits until the segments kept ready are made, which would be measured otherwise.
+    void settle(std::uint32_t spares) const {
+        while (!loop->core().idle() && !loop->core().poisoned()) {
+            loop->turn();
+            std::this_thread::sleep_for(std::chrono::milliseconds{1});
+        }
+        while (threads->stats().spares_made < spares && !threads->poison())
+            std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    }
     Result<bench::WalRun> run(const WalJob& job) const {
         if (job.style == AppendStyle::loop) {
             PROMTACT_TRY_ASSIGN(bench::WalRun done, bench::run_wal(*loop, job));
@@ -206,6 +220,7 @@ Result<void> run(const Options& options) {
     PROMTACT_TRY_ASSIGN(fronts.threads, wal::Log::open(directory.path() / "threads", config));
     config.only = wal::Engine::ring_sync;
     PROMTACT_TRY_ASSIGN(fronts.loop, wal::LoopLog::open(directory.path() / "loop", config));
+    fronts.settle(config.log.spares);
     constexpr std::uint64_t region = std::uint64_t{64} << 20;
     PROMTACT_TRY_ASSIGN(
         const ScratchFile file,
@@ -215,7 +230,7 @@ Result<void> run(const Options& options) {
     gates::TextTable table(
         {"appends", "writers", "bytes", "records/s", "ceiling/s", "ratio", "p50 ratio", "p50",
          "p99", "records/sync"});
-    for (const WalJob& job : jobs(options.scale)) {
+    for (const WalJob& job : jobs(options)) {
         PROMTACT_TRY_ASSIGN(const Row row, measure(fronts, job, file, region, options));
         table.row(words_of(row));
         std::fprintf(stderr, "%s\n", words_of(row)[5].c_str());
@@ -231,6 +246,9 @@ int bench_command(std::span<const std::string> words) {
     flags.choice(
         "engine", options.engine, {"best", "inline_sync", "ring_sync", "pwrite"},
         "how the log reaches its disk");
+    flags.choice(
+        "appends", options.appends, {"all", "callback", "blocking", "loop"},
+        "only the rows of this kind");
     flags.number("pairs", options.pairs, 2, 100, "runs of each side per row");
     flags.number("scale", options.scale, 1, 10'000, "length of a run");
     flags.footer(footer);

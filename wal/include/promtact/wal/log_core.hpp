@@ -93,8 +93,12 @@ class LogCore {
     /// Errors: corrupt, format, io, not_found, exists, no_space, refused. Requires: refused
     [[nodiscard]] const Error& open_error() const noexcept { return error_; }
 
+    enum class Group : std::uint8_t {
+        commit, // write what was appended
+        gather, // leave it open for more: the caller knows that more is about to come
+    };
     /// Takes completions and submits what may be submitted. now_ns never goes back.
-    void pump(std::uint64_t now_ns);
+    void pump(std::uint64_t now_ns, Group group = Group::commit);
     /// When pump() has something to do even if nothing completes; ~0 when never.
     [[nodiscard]] std::uint64_t deadline_ns() const noexcept;
 
@@ -121,6 +125,9 @@ class LogCore {
     [[nodiscard]] Lsn durable() const noexcept { return durable_; }
     [[nodiscard]] Lsn last() const noexcept { return next_lsn_ - 1; }
     [[nodiscard]] Lsn first_live() const noexcept { return first_live_lsn_; }
+    /// Number of the frame that is filled or that begins next; what shares it becomes durable
+    /// together.
+    [[nodiscard]] std::uint64_t group() const noexcept { return frame_tail_; }
     [[nodiscard]] std::uint64_t record_bytes_max() const noexcept;
     [[nodiscard]] bool poisoned() const noexcept { return state_ == State::poisoned; }
     /// The first error, with the storage's errno. Requires: poisoned()
@@ -265,7 +272,7 @@ class LogCore {
     void encode_segment_header(std::span<std::byte> out);
     [[nodiscard]] Frame& frame(std::uint64_t number) noexcept;
     [[nodiscard]] std::span<std::byte> buffer(std::uint32_t index) noexcept;
-    void commit();
+    void commit(Group group);
     void submit_frames();
     void submit_sync();
     void on_frame(std::uint64_t number, std::int64_t result);
