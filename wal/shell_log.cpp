@@ -33,6 +33,14 @@ Result<Lsn> result_of(AppendDone::Outcome outcome, Lsn lsn, const std::optional<
         Errc::indeterminate, sys_errno, "record " + std::to_string(lsn) + " was in flight" + why};
 }
 
+Result<LogConfig> with_random_parts(const LogConfig& config) {
+    LogConfig complete = config;
+    const LogUuid none{};
+    if (complete.log.uuid == none) PROMTACT_TRY(draw(complete.log.uuid));
+    if (complete.log.entropy == 0) PROMTACT_TRY(draw(complete.log.entropy));
+    return complete;
+}
+
 } // namespace
 
 // --- the flusher's side of appends
@@ -105,13 +113,18 @@ Log::~Log() = default;
 
 Result<std::unique_ptr<Log>>
 Log::open(const std::filesystem::path& directory, const LogConfig& config) {
-    LogConfig complete = config;
-    const LogUuid none{};
-    if (complete.log.uuid == none) PROMTACT_TRY(draw(complete.log.uuid));
-    if (complete.log.entropy == 0) PROMTACT_TRY(draw(complete.log.entropy));
+    PROMTACT_TRY_ASSIGN(const LogConfig complete, with_random_parts(config));
     if (complete.log.open != LogOptions::Open::existing) PROMTACT_TRY(make_directory(directory));
     PROMTACT_TRY_ASSIGN(UniqueFd lock, lock_directory(directory, complete.lock_wait));
     auto flusher = std::make_unique<Flusher>(directory, complete, std::move(lock));
+    PROMTACT_TRY(flusher->start());
+    return std::make_unique<Log>(std::move(flusher));
+}
+
+Result<std::unique_ptr<Log>> Log::open(MakeStorage make, const LogConfig& config) {
+    PROMTACT_ASSERT(make != nullptr);
+    PROMTACT_TRY_ASSIGN(const LogConfig complete, with_random_parts(config));
+    auto flusher = std::make_unique<Flusher>(std::move(make), complete);
     PROMTACT_TRY(flusher->start());
     return std::make_unique<Log>(std::move(flusher));
 }
