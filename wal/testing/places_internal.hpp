@@ -136,15 +136,12 @@ class MemoryDevice : public wal::Device {
     std::vector<std::byte> pending_{};
 };
 
-/// Made is MemoryDevice or derived from it, and made of a medium and arguments.
-template <class Made, class... Arguments>
+/// Made is MemoryDevice or derived from it.
+template <class Made>
 class MemoryDevicePlace final : public DevicePlace {
   public:
-    explicit MemoryDevicePlace(Arguments... arguments) : arguments_(arguments...) {}
     Result<std::unique_ptr<wal::Device>> open() override {
-        auto device = std::apply(
-            [this](const auto&... each) { return std::make_unique<Made>(medium_, each...); },
-            arguments_);
+        auto device = std::make_unique<Made>(medium_);
         device_ = device.get();
         return std::unique_ptr<wal::Device>(std::move(device));
     }
@@ -159,8 +156,7 @@ class MemoryDevicePlace final : public DevicePlace {
 
   private:
     MemoryMedium medium_{};
-    std::tuple<Arguments...> arguments_;
-    Made* device_ = nullptr; // that is open
+    MemoryDevice* device_ = nullptr; // that is open
 };
 
 } // namespace promtact::wal_testing
