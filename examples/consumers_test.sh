@@ -29,6 +29,21 @@ case $mode in
     build decide latency
     "$work/build/decide"
     "$work/build/latency"
+    quietly cmake -G Ninja -S "$examples/custom_device" -B "$work/custom" "-DCMAKE_PREFIX_PATH=$work/prefix"
+    quietly cmake --build "$work/custom"
+    mkdir "$work/custom_log" "$work/custom_suite"
+    "$work/custom/custom_log" "$work/custom_log"
+    "$work/custom/custom_suite" "$work/custom_suite"
+    # Negative control: a device that does not sync fails the suite, and in what it is about.
+    cp -r "$examples/custom_device" "$work/careless"
+    sed -i 's/synced_ = size_;/static_cast<void>(synced_);/' "$work/careless/append_file.hpp"
+    quietly cmake -G Ninja -S "$work/careless" -B "$work/careless/build" "-DCMAKE_PREFIX_PATH=$work/prefix"
+    quietly cmake --build "$work/careless/build" --target custom_suite
+    if "$work/careless/build/custom_suite" "$work/custom_suite" >"$work/careless.log"; then
+      echo "a device that never syncs passed the suite" >&2
+      exit 1
+    fi
+    grep -q "FAILED AppendAndSyncAreDurable" "$work/careless.log"
     # Negative control: a component that does not exist is refused by name.
     cp -r "$examples/consumer_find_package" "$work/wrong"
     sed -i 's/COMPONENTS .*)/COMPONENTS no_such_part)/' "$work/wrong/CMakeLists.txt"

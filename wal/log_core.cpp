@@ -79,9 +79,8 @@ bool LogCore::submit(Op op, IoOp request, std::uint64_t number) {
 
 void LogCore::fail(int sys_errno, std::string context) {
     if (state_ == State::poisoned) return;
-    if (state_ == State::opening) return refuse(errc_from_errno(sys_errno), std::move(context));
     error_ = Error::from_errno(sys_errno, std::move(context));
-    state_ = State::poisoned;
+    state_ = state_ == State::opening ? State::refused : State::poisoned;
 }
 
 void LogCore::on_done(const IoDone& done) {

@@ -11,9 +11,21 @@ namespace promtact::wal {
 namespace {
 
 constexpr std::uint32_t file_numbers_max = 4096;
+constexpr std::uint64_t size_max = std::uint64_t{1} << 62;
 
 bool has_data(IoKind kind) noexcept {
     return kind == IoKind::read || kind == IoKind::write;
+}
+
+bool is_component(std::string_view name) noexcept {
+    return !name.empty() && name.size() <= 255 && name != "." && name != ".." &&
+           name.find('/') == std::string_view::npos && name.find('\0') == std::string_view::npos;
+}
+
+bool names_are_valid(IoKind kind, std::string_view name, std::string_view new_name) noexcept {
+    const bool named = kind == IoKind::create || kind == IoKind::open || kind == IoKind::unlink ||
+                       kind == IoKind::rename;
+    return !named || (is_component(name) && (kind != IoKind::rename || is_component(new_name)));
 }
 
 } // namespace
@@ -71,7 +83,8 @@ void MemoryStorage::issue(Flight& flight) {
             flight.refused = EINVAL;
         }
     }
-    if (request.file >= file_numbers_max) flight.refused = EINVAL;
+    if (request.file >= file_numbers_max || request.offset > size_max) flight.refused = EINVAL;
+    if (!names_are_valid(request.kind, request.name, request.new_name)) flight.refused = EINVAL;
     if (flight.refused != 0) return;
     switch (request.kind) {
     case IoKind::read:

@@ -61,6 +61,8 @@ open_one(Engine engine, const std::filesystem::path& directory, std::span<std::b
         return open_files(directory, true);
     case Engine::buffered:
         return open_files(directory, false);
+    case Engine::given:
+        return Error{Errc::invalid_argument, 0, "a given storage comes with its own open()"};
     }
     PROMTACT_UNREACHABLE();
 }
@@ -77,6 +79,8 @@ std::string_view to_string(Engine engine) noexcept {
         return "pwrite";
     case Engine::buffered:
         return "buffered";
+    case Engine::given:
+        return "given";
     }
     PROMTACT_UNREACHABLE();
 }
@@ -138,6 +142,7 @@ Result<OpenedEngine> open_engine(
     const std::filesystem::path& directory, std::optional<Engine> only, bool allow_buffered,
     std::span<std::byte> arena) {
     OpenedEngine opened;
+    if (only == Engine::given) return open_one(*only, directory, arena).error();
     for (const Engine engine : ladder) {
         if (only && engine != *only) continue;
         if (!only && engine == Engine::buffered && !allow_buffered) continue;

@@ -3,6 +3,7 @@
 #include <array>
 #include <chrono>
 
+#include <promtact/base/assert.hpp>
 #include <promtact/base/clock.hpp>
 #include <promtact/base/error_text.hpp>
 
@@ -23,6 +24,9 @@ std::uint64_t now_ns() {
 
 Log::Flusher::Flusher(std::filesystem::path directory, const LogConfig& config, UniqueFd lock)
     : directory_(std::move(directory)), config_(config), lock_(std::move(lock)) {}
+
+Log::Flusher::Flusher(MakeStorage make, const LogConfig& config)
+    : make_(std::move(make)), config_(config) {}
 
 Log::Flusher::~Flusher() {
     static_cast<void>(stop());
@@ -55,11 +59,19 @@ Result<void> Log::Flusher::open() {
     const std::size_t bytes = LogCore::arena_bytes(config_.log);
     PROMTACT_TRY_ASSIGN(uring::AlignedBuffer arena, make_arena(config_.log));
     arena_.emplace(std::move(arena));
-    PROMTACT_TRY_ASSIGN(
-        opened_, open_engine(directory_, config_.only, config_.allow_buffered, arena_->all()));
+    PROMTACT_TRY_ASSIGN(opened_, open_storage());
     mailbox_.emplace(opened_.storage->limits());
     core_.emplace(*mailbox_, config_.log, arena_->all().first(bytes));
     return {};
+}
+
+Result<OpenedEngine> Log::Flusher::open_storage() {
+    if (!make_) return open_engine(directory_, config_.only, config_.allow_buffered, arena_->all());
+    OpenedEngine opened;
+    opened.engine = Engine::given;
+    PROMTACT_TRY_ASSIGN(opened.storage, make_(arena_->all()));
+    PROMTACT_ASSERT(opened.storage != nullptr);
+    return opened;
 }
 
 bool Log::Flusher::over() const noexcept {

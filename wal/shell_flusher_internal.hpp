@@ -26,6 +26,7 @@ namespace promtact::wal {
 class Log::Flusher {
   public:
     Flusher(std::filesystem::path directory, const LogConfig& config, UniqueFd lock);
+    Flusher(MakeStorage make, const LogConfig& config);
     Flusher(const Flusher&) = delete;
     Flusher& operator=(const Flusher&) = delete;
     ~Flusher();
@@ -71,6 +72,7 @@ class Log::Flusher {
     };
     void run();
     Result<void> open();
+    Result<OpenedEngine> open_storage();
     void turn(std::unique_lock<std::mutex>& lock);
     void settle();
     void gather(std::unique_lock<std::mutex>& lock);
@@ -81,9 +83,10 @@ class Log::Flusher {
     [[nodiscard]] bool over() const noexcept;
     [[nodiscard]] Error poison_error() const;
 
-    std::filesystem::path directory_;
+    std::filesystem::path directory_{};
+    MakeStorage make_{}; // instead of a directory
     LogConfig config_;
-    UniqueFd lock_;
+    UniqueFd lock_{};
     std::optional<uring::AlignedBuffer> arena_{};
     OpenedEngine opened_{};
     std::optional<Mailbox> mailbox_{};

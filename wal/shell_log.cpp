@@ -109,6 +109,15 @@ Log::open(const std::filesystem::path& directory, const LogConfig& config) {
     return std::make_unique<Log>(std::move(flusher));
 }
 
+Result<std::unique_ptr<Log>> Log::open(MakeStorage make, const LogConfig& config) {
+    PROMTACT_ASSERT(make != nullptr);
+    LogConfig complete = config;
+    PROMTACT_TRY_ASSIGN(complete.log, completed(config.log));
+    auto flusher = std::make_unique<Flusher>(std::move(make), complete);
+    PROMTACT_TRY(flusher->start());
+    return std::make_unique<Log>(std::move(flusher));
+}
+
 Result<Lsn> Log::append(std::span<const std::byte> payload, RecordTag tag, Callback callback) {
     return flusher_->append(payload, tag, nullptr, std::move(callback), {});
 }

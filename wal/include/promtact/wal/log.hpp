@@ -26,6 +26,7 @@ enum class Engine : std::uint8_t {
     pwrite,      // pwrite(2) and fdatasync(2)
     buffered,    // the same through the page cache: where there is no direct I/O. Degraded: a lost
                  // page write may be noticed late, and read errors are hidden until eviction
+    given,       // a storage of the caller's, see MakeStorage
 };
 std::string_view to_string(Engine engine) noexcept;
 
@@ -36,6 +37,11 @@ struct LogConfig {
     std::uint32_t waiters_max = 65536; // appends without an outcome; beyond: busy
     std::chrono::milliseconds lock_wait{1000}; // requests of a killed process hold files a while
 };
+
+/// Makes the storage of a log; called once, by the flusher thread, which also uses and destroys it.
+/// The arena is the memory that all its reads and writes lie in, for those who register memory.
+/// Lifetime: the arena outlives the storage.
+using MakeStorage = std::function<Result<std::unique_ptr<Storage>>(std::span<std::byte> arena)>;
 
 /// Why an engine above the chosen one was not taken.
 struct EngineRefusal {
@@ -57,6 +63,11 @@ class Log {
     /// storages when no engine could be opened, the last one's.
     static Result<std::unique_ptr<Log>>
     open(const std::filesystem::path& directory, const LogConfig& config);
+
+    /// The same on a storage of the caller's; engine() is `given`, and of the config only `log` and
+    /// waiters_max matter. Requires: nobody else uses what the storage is on: the caller locks it
+    /// Errors: those of make; those of LogCore's open_error()
+    static Result<std::unique_ptr<Log>> open(MakeStorage make, const LogConfig& config);
 
     class Flusher;
     /// Only open() can make one: nobody else has a flusher.
