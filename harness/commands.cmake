@@ -11,6 +11,7 @@ set(links
 if(PROMTACT_KERNEL)
   list(APPEND commands
        commands/bench.cpp
+       commands/bench_common.cpp
        commands/evidence.cpp
        commands/evidence_run.cpp
        commands/gates.cpp

@@ -45,19 +45,6 @@ std::vector<std::string> row_of(const RungResult& rung, std::uint64_t first_ops)
         gates::ratio_text(median(rung.ops_per_round), first_ops)};
 }
 
-gates::GateRecord benchmark_record(const Circumstances& circumstances) {
-    gates::GateRecord record;
-    record.kind = gates::RecordKind::benchmark;
-    record.tier = "storage";
-    record.gate_class = "full";
-    record.sample = "full";
-    record.qualifies = {"uring"};
-    record.run = circumstances.run;
-    record.parameters = circumstances.parameters;
-    record.parameters.push_back({"block_bytes", std::uint64_t{block_bytes}});
-    return record;
-}
-
 void add_rung(const RungResult& rung, gates::GateRecord& record) {
     const std::string& name = rung.job.name;
     if (!rung.failure.empty()) {
@@ -81,11 +68,33 @@ void add_rung(const RungResult& rung, gates::GateRecord& record) {
     record.samples.push_back({name, "operations_per_second", rung.ops_per_round});
 }
 
-void add_interval(const char* name, const RatioInterval& interval, gates::GateRecord& record) {
+std::string interval_text(const RatioInterval& interval) {
+    const auto ratio = [](std::uint64_t ppm) { return gates::ratio_text(ppm, 1'000'000); };
+    return ratio(interval.point_ppm) + " [" + ratio(interval.low_ppm) + ", " +
+           ratio(interval.high_ppm) + "]";
+}
+
+} // namespace
+
+gates::GateRecord benchmark_record(const Circumstances& circumstances) {
+    gates::GateRecord record;
+    record.kind = gates::RecordKind::benchmark;
+    record.tier = "storage";
+    record.gate_class = "full";
+    record.sample = "full";
+    record.qualifies = {"uring"};
+    record.run = circumstances.run;
+    record.parameters = circumstances.parameters;
+    record.parameters.push_back({"block_bytes", std::uint64_t{block_bytes}});
+    return record;
+}
+
+void add_interval(
+    const std::string& name, const RatioInterval& interval, gates::GateRecord& record) {
     const std::string method =
         "geometric mean of paired ratios ours/fio, 95 % percentile bootstrap over pairs";
     const auto add = [&](const char* part, std::uint64_t value) {
-        record.measurements.push_back({std::string(name) + part, "ppm", method, Scalar{value}});
+        record.measurements.push_back({name + part, "ppm", method, Scalar{value}});
     };
     add("", interval.point_ppm);
     add("_low", interval.low_ppm);
@@ -103,14 +112,6 @@ void add_runs(
     record.samples.push_back(std::move(ops));
     record.samples.push_back(std::move(p50));
 }
-
-std::string interval_text(const RatioInterval& interval) {
-    const auto ratio = [](std::uint64_t ppm) { return gates::ratio_text(ppm, 1'000'000); };
-    return ratio(interval.point_ppm) + " [" + ratio(interval.low_ppm) + ", " +
-           ratio(interval.high_ppm) + "]";
-}
-
-} // namespace
 
 std::string ladder_text(const std::vector<SectionResult>& results) {
     std::string text;

@@ -21,6 +21,7 @@
 #include "bench/peer.hpp"
 #include "bench/picture.hpp"
 #include "bench/report.hpp"
+#include "commands/bench_common.hpp"
 #include "commands/started.hpp"
 
 namespace promtact::harness {
@@ -77,73 +78,8 @@ exit codes:
   77  unsupported: fio is not installed, or no direct I/O here
 )";
 
-struct Common {
-    std::string directory = ".";
-    std::string out{};
-    std::string host{};
-    std::string seed = "0x4A2C";
-    bool json = false;
-    std::uint64_t seed_value = 0;
-};
-
-int fail(const std::string& command, const std::string& message, int code) {
-    std::fprintf(stderr, "promtact bench %s: %s\n", command.c_str(), message.c_str());
-    return code;
-}
-
-int exit_of(const Error& error) {
-    return error.code == Errc::unsupported || error.code == Errc::denied ? 77 : 1;
-}
-
-// The umbrella flushes and reports a full stdout.
-int print(const std::string& text) {
-    std::fputs(text.c_str(), stdout);
-    return 0;
-}
-
-void add_common(FlagSet& flags, Common& common) {
-    flags.text("dir,directory", common.directory, "where the file is made");
-    flags.text("out", common.out, "folder of campaigns to add the result to; default: write none");
-    flags.text("host", common.host, "slug that names this host in results; default: derived");
-    flags.text("seed", common.seed, "seed of the resampling");
-    flags.flag("json", common.json, "print the result as JSON instead of a table");
-}
-
-// What is wrong with the common flags; fills in the seed.
-std::optional<std::string> contradiction(Common& common) {
-    if (!common.host.empty()) {
-        if (const auto named = gates::check_host_name(common.host); !named)
-            return "-host: " + named.error().context;
-    }
-    std::error_code ignored;
-    if (!fs::is_directory(common.directory, ignored))
-        return "-directory: " + common.directory + " is not a directory";
-    const auto seed = parse_seed(common.seed);
-    if (!seed) return "-seed: " + seed.error().context;
-    common.seed_value = *seed;
-    return std::nullopt;
-}
-
-// Publishes the records and prints them or the text.
-int conclude(
-    const std::string& command, const Common& common, std::vector<gates::GateRecord> records,
-    std::string text, const Started& started) {
-    const auto campaign =
-        bench::publish(records, common.out, common.host, common.directory, started.at());
-    if (!campaign) return fail(command, describe(campaign.error()), 1);
-    if (!campaign->empty()) text += "result: " + campaign->string() + "\n";
-    if (!common.json) return print(text);
-    std::string json;
-    for (const gates::GateRecord& record : records) {
-        const auto one = gates::to_json(record);
-        if (!one) return fail(command, describe(one.error()), 1);
-        json += *one;
-    }
-    return print(json);
-}
-
 struct StorageOptions {
-    Common common{};
+    BenchCommon common{};
     std::uint64_t rounds = 3;
     std::string duration = "200ms";
     std::string picture{};
@@ -168,7 +104,7 @@ int write_picture(
     const std::string page =
         bench::ladder_page(results, "Measured " + run.started_at + ", commit " + run.commit);
     const auto written = write_file_atomic(path, page);
-    return written ? 0 : fail("storage", describe(written.error()), 1);
+    return written ? 0 : bench_fail("bench storage", describe(written.error()), 1);
 }
 
 // Without counters the ladder still measures; the columns stay empty.
@@ -196,7 +132,9 @@ int run_storage(
     };
     const auto results = bench::run_ladder(bench::storage_ladder(), ladder);
     progress.clear();
-    if (!results) return fail("storage", describe(results.error()), exit_of(results.error()));
+    if (!results)
+        return bench_fail(
+            "bench storage", describe(results.error()), bench_exit_of(results.error()));
     const bench::Circumstances circumstances{
         .directory = options.common.directory,
         .run = started.finish("bench", words, options.common.seed_value),
@@ -205,30 +143,32 @@ int run_storage(
         if (const int code = write_picture(options.picture, *results, circumstances.run); code != 0)
             return code;
     }
-    return conclude(
-        "storage", options.common, {bench::ladder_record(*results, circumstances)},
+    return bench_conclude(
+        "bench storage", options.common, {bench::ladder_record(*results, circumstances)},
         bench::ladder_text(*results), started);
 }
 
 int storage_command(std::span<const std::string> words) {
     StorageOptions options;
     FlagSet flags("promtact bench storage", "Measures the ladder of durable writes.");
-    add_common(flags, options.common);
+    add_bench_flags(flags, options.common);
     flags.number("rounds", options.rounds, 1, 100, "rounds over all rungs");
     flags.text("duration", options.duration, "time per rung and round, 1ms to 1m");
     flags.text("picture", options.picture, "also write an HTML page with charts to this file");
     flags.footer(storage_footer);
     if (const auto exit = flags.parse(words.subspan(1))) return *exit;
-    if (const auto wrong = contradiction(options.common)) return fail("storage", *wrong, 2);
+    if (const auto wrong = bench_contradiction(options.common))
+        return bench_fail("bench storage", *wrong, 2);
     const auto duration = parse_duration(options.duration);
-    if (!duration) return fail("storage", "-duration: " + duration.error().context, 2);
+    if (!duration) return bench_fail("bench storage", "-duration: " + duration.error().context, 2);
     if (*duration < std::chrono::milliseconds(1) || *duration > std::chrono::minutes(1))
-        return fail("storage", "-duration: " + options.duration + " is not within 1ms and 1m", 2);
+        return bench_fail(
+            "bench storage", "-duration: " + options.duration + " is not within 1ms and 1m", 2);
     return run_storage(options, *duration, words);
 }
 
 struct FioOptions {
-    Common common{};
+    BenchCommon common{};
     std::string sync = "both";
     std::string ring = "best";
     std::uint64_t operations = 4000;
@@ -287,16 +227,6 @@ std::vector<SyncKind> kinds_of(const std::string& sync) {
     return {SyncKind::fdatasync, SyncKind::fsync};
 }
 
-// The worst of the comparisons decides.
-int exit_code(const std::vector<gates::GateRecord>& records) {
-    int code = 0;
-    for (const gates::GateRecord& record : records) {
-        if (record.verdict == gates::Verdict::fail) return 1;
-        if (record.verdict != gates::Verdict::pass) code = 5;
-    }
-    return code;
-}
-
 Result<std::vector<gates::GateRecord>>
 compare_all(const FioOptions& options, std::span<const std::string> words, std::string& text) {
     PROMTACT_TRY_ASSIGN(const std::string version, bench::fio_version());
@@ -326,7 +256,7 @@ compare_all(const FioOptions& options, std::span<const std::string> words, std::
 int compare_command(std::span<const std::string> words) {
     FioOptions options;
     FlagSet flags("promtact bench compare-fio", "Runs the commit path and fio side by side.");
-    add_common(flags, options.common);
+    add_bench_flags(flags, options.common);
     flags.choice("sync", options.sync, {"both", "fdatasync", "fsync"}, "what follows each write");
     flags.choice(
         "ring", options.ring, {"best", "deferred", "cooperative", "plain"},
@@ -336,17 +266,19 @@ int compare_command(std::span<const std::string> words) {
     flags.number("rounds", options.rounds, 1, 10, "rounds at most");
     flags.footer(fio_footer);
     if (const auto exit = flags.parse(words.subspan(1))) return *exit;
-    if (const auto wrong = contradiction(options.common)) return fail("compare-fio", *wrong, 2);
+    if (const auto wrong = bench_contradiction(options.common))
+        return bench_fail("bench compare-fio", *wrong, 2);
     const Started started;
     std::string text;
     auto records = compare_all(options, words, text);
     if (!records) {
-        const char* const word = exit_of(records.error()) == 77 ? "unsupported: " : "";
-        return fail("compare-fio", word + describe(records.error()), exit_of(records.error()));
+        const char* const word = bench_exit_of(records.error()) == 77 ? "unsupported: " : "";
+        return bench_fail(
+            "bench compare-fio", word + describe(records.error()), bench_exit_of(records.error()));
     }
-    const int code = exit_code(*records);
-    const int printed =
-        conclude("compare-fio", options.common, std::move(*records), std::move(text), started);
+    const int code = bench_exit_code(*records);
+    const int printed = bench_conclude(
+        "bench compare-fio", options.common, std::move(*records), std::move(text), started);
     return printed != 0 ? printed : code;
 }
 

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Promtact authors
+//
+// The comparison of the log with the disk's ceiling as a table and as a record.
+#include <algorithm>
+
+#include <promtact/gates/format.hpp>
+#include <promtact/gates/text_table.hpp>
+
+#include "bench/report_parts_internal.hpp"
+#include "bench/statistics.hpp"
+#include "bench/wal_comparison.hpp"
+
+namespace promtact::harness::bench {
+namespace {
+
+std::string ratio(std::uint64_t ppm) {
+    return gates::ratio_text(ppm, 1'000'000);
+}
+
+std::uint64_t median_ops(const std::vector<RunFigures>& runs) {
+    std::vector<std::uint64_t> values;
+    values.reserve(runs.size());
+    for (const RunFigures& run : runs)
+        values.push_back(run.operations_per_second);
+    return median(values);
+}
+
+std::string name_of(const WalJob& job) {
+    return std::string(to_string(job.style)) + "_" + std::to_string(job.writers) + "_x_" +
+           std::to_string(job.record_bytes);
+}
+
+std::string demand_text(const PeerLimits& limits) {
+    if (limits.operations_ratio_ppm_min == 0) return "shown";
+    return ratio(limits.operations_ratio_ppm_min);
+}
+
+void add_row(const WalRow& row, gates::GateRecord& record) {
+    const std::string name = name_of(row.job);
+    add_interval(name + "_ratio", row.comparison.operations, record);
+    record.measurements.push_back(
+        {name + "_ratio_min", "ppm", "the least that passes",
+         gates::Scalar{row.limits.operations_ratio_ppm_min}});
+    record.measurements.push_back(
+        {name + "_throughput", "operations_per_second", "median of the runs, records",
+         gates::Scalar{median_ops(row.comparison.ours)}});
+    record.measurements.push_back(
+        {name + "_ceiling", "operations_per_second", "median of fio's runs, times records a write",
+         gates::Scalar{median_ops(row.comparison.theirs)}});
+    record.measurements.push_back(
+        {name + "_latency", "ns", "steady clock from append to outcome, last run",
+         row.last.latency});
+    record.measurements.push_back(
+        {name + "_records_per_sync", "count", "counters of the log, last run",
+         gates::Ratio{row.last.records, std::max<std::uint64_t>(1, row.last.syncs)}});
+    add_runs(name, row.comparison.ours, record);
+    add_runs(name + "_fio", row.comparison.theirs, record);
+}
+
+void conclude(const WalComparison& comparison, gates::GateRecord& record) {
+    std::string failed;
+    std::string open;
+    std::size_t judged = 0;
+    for (const WalRow& row : comparison.rows) {
+        if (row.limits.operations_ratio_ppm_min == 0) continue;
+        ++judged;
+        const std::string text = " " + name_of(row.job) + " " +
+                                 ratio(row.comparison.operations.point_ppm) + " of " +
+                                 demand_text(row.limits) + ";";
+        if (row.comparison.verdict == PeerVerdict::fail) failed += text;
+        if (row.comparison.verdict == PeerVerdict::inconclusive) open += text;
+    }
+    if (!failed.empty()) {
+        record.verdict = gates::Verdict::fail;
+        record.reason = "every round excluded the limit:" + failed;
+    } else if (!open.empty()) {
+        record.verdict = gates::Verdict::error;
+        record.reason = "inconclusive:" + open;
+        record.remedy = "run again on a quieter machine, or with more -pairs";
+    } else {
+        record.verdict = gates::Verdict::pass;
+        record.summary = std::to_string(judged) + " of " + std::to_string(judged) +
+                         " kinds of appends keep their ratio to fio";
+    }
+}
+
+} // namespace
+
+std::string wal_text(const WalComparison& comparison) {
+    gates::TextTable table(
+        {"appends", "writers", "bytes", "records/s", "ceiling/s", "ratio", "must be", "verdict",
+         "p50 ratio", "p50", "p99", "records/sync"});
+    for (const WalRow& row : comparison.rows) {
+        const RatioInterval& ops = row.comparison.operations;
+        table.row(
+            {std::string(to_string(row.job.style)), std::to_string(row.job.writers),
+             std::to_string(row.job.record_bytes), gates::grouped(median_ops(row.comparison.ours)),
+             gates::grouped(median_ops(row.comparison.theirs)),
+             ratio(ops.point_ppm) + " [" + ratio(ops.low_ppm) + ", " + ratio(ops.high_ppm) + "]",
+             demand_text(row.limits), std::string(to_string(row.comparison.verdict)),
+             ratio(row.comparison.p50.point_ppm), gates::duration_text(row.last.latency.p50()),
+             gates::duration_text(row.last.latency.p99()),
+             gates::ratio_text(row.last.records, std::max<std::uint64_t>(1, row.last.syncs))});
+    }
+    return "engine " + std::string(to_string(comparison.engine)) + "\n" + table.plain();
+}
+
+gates::GateRecord wal_record(
+    const WalComparison& comparison, const std::string& fio_version,
+    const Circumstances& circumstances) {
+    gates::GateRecord record = benchmark_record(circumstances);
+    record.id = "wal_vs_fio";
+    record.title = "The write-ahead log beside the disk's ceiling";
+    record.qualifies = {"wal"};
+    record.peers = {{"fio", fio_version}};
+    record.establishes =
+        "throughput of durable appends by callback, by blocked threads and in an event loop, as a "
+        "ratio to fio's io_uring engine (registered buffer and file, direct, fdatasync after each "
+        "write) writing the frame that holds one record of every writer, in interleaved runs";
+    record.does_not_establish = "absolute speed, other disks, or survival of a power cut";
+    record.parameters.push_back({"engine", std::string(to_string(comparison.engine))});
+    for (const WalRow& row : comparison.rows)
+        add_row(row, record);
+    conclude(comparison, record);
+    return record;
+}
+
+} // namespace promtact::harness::bench
