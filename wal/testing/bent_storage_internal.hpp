@@ -108,7 +108,7 @@ class BentPlace final : public StoragePlace {
         return std::unique_ptr<Storage>(std::make_unique<Bent>(std::move(inner), notes_));
     }
     void end(std::unique_ptr<Storage> storage, End how) override {
-        auto* const bent = dynamic_cast<BentStorage*>(storage.get());
+        auto* const bent = static_cast<BentStorage*>(storage.get());
         if (how == End::crashed) bent->crash();
         place_.end(bent->release(), how);
     }

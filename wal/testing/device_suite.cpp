@@ -21,8 +21,8 @@ class LiftedPlace final : public StoragePlace {
         return std::unique_ptr<Storage>(std::move(storage));
     }
     void end(std::unique_ptr<Storage> storage, End how) override {
-        auto* const lifted = dynamic_cast<wal::DeviceStorage*>(storage.get());
-        PROMTACT_ASSERT(lifted != nullptr);
+        PROMTACT_ASSERT(storage != nullptr); // and open() makes no other
+        auto* const lifted = static_cast<wal::DeviceStorage*>(storage.get());
         std::unique_ptr<wal::Device> device = lifted->release();
         storage.reset();
         place_->end(std::move(device), how);

@@ -79,8 +79,8 @@ class ViewedPlace final : public DevicePlace {
         return std::unique_ptr<wal::Device>(std::move(device));
     }
     void end(std::unique_ptr<wal::Device> device, End how) override {
-        auto* const view = dynamic_cast<StorageAsDevice*>(device.get());
-        PROMTACT_ASSERT(view != nullptr);
+        PROMTACT_ASSERT(device != nullptr); // and open() makes no other
+        auto* const view = static_cast<StorageAsDevice*>(device.get());
         place_->end(view->release(), how);
     }
     [[nodiscard]] bool models_crashes() const override { return place_->models_crashes(); }

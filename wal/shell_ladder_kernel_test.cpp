@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Promtact authors
+//
+// Which engine a log takes where the host refuses the better ones. Rights are given up for good, so
+// each case runs in a child.
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <functional>
+#include <string>
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+
+#include <promtact/base/error_text.hpp>
+#include <promtact/base/sys.hpp>
+#include <promtact/wal/log.hpp>
+
+#include "shell_directory_internal.hpp"
+#include "temporary_directory.hpp"
+
+namespace promtact::wal {
+namespace {
+
+using test_support::TemporaryDirectory;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::string in_child(const std::function<std::string()>& body) {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return "";
+    const pid_t child = ::fork();
+    if (child == 0) {
+        const std::string text = body();
+        const ssize_t written = ::write(ends[1], text.data(), text.size());
+        ::_exit(written == static_cast<ssize_t>(text.size()) ? 0 : 1);
+    }
+    static_cast<void>(::close(ends[1]));
+    std::string text;
+    std::array<char, 4096> chunk{};
+    for (ssize_t got = 0; (got = ::read(ends[0], chunk.data(), chunk.size())) > 0;)
+        text.append(chunk.data(), static_cast<std::size_t>(got));
+    static_cast<void>(::close(ends[0]));
+    int status = 0;
+    static_cast<void>(::waitpid(child, &status, 0));
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? text : "died: " + text;
+}
+
+// What container runtimes do to io_uring.
+bool forbid_io_uring() {
+    sock_filter program[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_io_uring_setup, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const sock_fprog filter{.len = std::size(program), .filter = program};
+    return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+LogConfig small_config() {
+    LogConfig config;
+    config.log.open = LogOptions::Open::either;
+    config.log.segment_bytes = 64 * block_bytes;
+    config.log.frame_bytes_max = 8 * block_bytes;
+    config.log.zero_chunk_bytes = 16 * block_bytes;
+    return config;
+}
+
+/// Opens a log, commits one record and says on what engine, and what was refused.
+std::string commit_one(const std::filesystem::path& directory, const LogConfig& config) {
+    const auto log = Log::open(directory, config);
+    if (!log) return "refused: " + describe(log.error());
+    const std::array<std::byte, 3> payload{};
+    if (const auto lsn = (*log)->append_durable(payload); !lsn)
+        return "append: " + describe(lsn.error());
+    std::string text(to_string((*log)->engine()));
+    for (const EngineRefusal& refusal : (*log)->refusals())
+        text += " | " + std::string(to_string(refusal.engine)) + ": " + describe(refusal.error);
+    return text;
+}
+
+bool io_uring_works(const TemporaryDirectory& where) {
+    return commit_one(where.path() / "try", small_config()).find("inline_sync") == 0;
+}
+
+TEST(WalLadder, WhereIoUringIsForbiddenItIsPlainDirectWrites) {
+    const TemporaryDirectory where;
+    if (!io_uring_works(where)) GTEST_SKIP() << "needs io_uring and direct I/O";
+
+    const std::string text = in_child([&] {
+        return forbid_io_uring() ? commit_one(where.path() / "log", small_config())
+                                 : std::string("no filter");
+    });
+
+    EXPECT_THAT(text, StartsWith("pwrite | inline_sync: "));
+    EXPECT_THAT(text, HasSubstr("permission denied (EPERM)"));
+    EXPECT_THAT(text, HasSubstr("ring_sync: "));
+    EXPECT_THAT(text, HasSubstr("seccomp"));
+}
+
+TEST(WalLadder, AnEngineAskedForByNameIsThatOrAnError) {
+    const TemporaryDirectory where;
+    if (!io_uring_works(where)) GTEST_SKIP() << "needs io_uring and direct I/O";
+
+    const std::string text = in_child([&] {
+        LogConfig config = small_config();
+        config.only = Engine::ring_sync;
+        return forbid_io_uring() ? commit_one(where.path() / "log", config)
+                                 : std::string("no filter");
+    });
+
+    EXPECT_THAT(text, StartsWith("refused: "));
+    EXPECT_THAT(text, HasSubstr("permission denied"));
+}
+
+TEST(WalLadder, WithLittleLockedMemoryItStillIsIoUring) {
+    const TemporaryDirectory where;
+    if (!io_uring_works(where)) GTEST_SKIP() << "needs io_uring and direct I/O";
+    if (::geteuid() != 0) GTEST_SKIP() << "needs root, to become a user without CAP_IPC_LOCK";
+    std::filesystem::permissions(where.path(), std::filesystem::perms::all);
+
+    const std::string text = in_child([&] {
+        const rlimit small{.rlim_cur = 65536, .rlim_max = 65536};
+        constexpr uid_t nobody = 65534;
+        if (::setrlimit(RLIMIT_MEMLOCK, &small) != 0 || ::setresgid(nobody, nobody, nobody) != 0 ||
+            ::setresuid(nobody, nobody, nobody) != 0)
+            return std::string("could not become nobody");
+        return commit_one(where.path() / "log", small_config());
+    });
+
+    EXPECT_EQ(text, "inline_sync") << "only the registration of memory is given up";
+}
+
+TEST(WalLadder, WithoutDirectIoItIsBufferedOrRefused) {
+    const TemporaryDirectory where;
+    SysCalls without_direct = real_sys_calls;
+    without_direct.openat = [](int directory, const char* path, int flags, mode_t mode) {
+        if ((flags & O_DIRECT) == 0) return ::openat(directory, path, flags, mode);
+        errno = EINVAL;
+        return -1;
+    };
+    const ScopedSysCalls scope(without_direct);
+    const auto buffered = open_engine(where.path(), std::nullopt, true, {});
+    const auto refused = open_engine(where.path(), std::nullopt, false, {});
+
+    ASSERT_TRUE(buffered) << describe(buffered.error());
+    EXPECT_EQ(buffered->engine, Engine::buffered);
+    ASSERT_EQ(buffered->refusals.size(), 3U);
+    EXPECT_EQ(buffered->refusals.back().error.code, Errc::unsupported);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::unsupported);
+}
+
+} // namespace
+} // namespace promtact::wal
