@@ -132,9 +132,10 @@ int run_storage(
     };
     const auto results = bench::run_ladder(bench::storage_ladder(), ladder);
     progress.clear();
-    if (!results)
+    if (!results) {
         return bench_fail(
             "bench storage", describe(results.error()), bench_exit_of(results.error()));
+    }
     const bench::Circumstances circumstances{
         .directory = options.common.directory,
         .run = started.finish("bench", words, options.common.seed_value),
@@ -161,9 +162,10 @@ int storage_command(std::span<const std::string> words) {
         return bench_fail("bench storage", *wrong, 2);
     const auto duration = parse_duration(options.duration);
     if (!duration) return bench_fail("bench storage", "-duration: " + duration.error().context, 2);
-    if (*duration < std::chrono::milliseconds(1) || *duration > std::chrono::minutes(1))
+    if (*duration < std::chrono::milliseconds(1) || *duration > std::chrono::minutes(1)) {
         return bench_fail(
             "bench storage", "-duration: " + options.duration + " is not within 1ms and 1m", 2);
+    }
     return run_storage(options, *duration, words);
 }
 
