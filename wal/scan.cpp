@@ -160,7 +160,10 @@ void LogScan::on_listed(std::int64_t bytes) {
             Refusal::not_regular, "R0",
             "a name of the log is not a regular file of its own; links are never followed");
     }
-    if (super_present_) {
+    if (options_.super) {
+        report_.super = options_.super;
+        admit_super();
+    } else if (super_present_) {
         phase_ = Phase::super_open;
     } else if (present_.empty()) {
         phase_ = Phase::finished; // fresh
@@ -232,6 +235,8 @@ void LogScan::admit_super() {
     }
     report_.first_live_segment = super.first_live_segment;
     report_.first_live_lsn = super.first_live_lsn;
+    // A log may begin above LSN 1, and crash before its first segment was written.
+    if (super.first_live_segment == 1) report_.end.next_lsn = super.first_live_lsn;
     while (cursor_ < present_.size() && present_[cursor_] < super.first_live_segment)
         report_.leftovers.push_back(segment_name(present_[cursor_++]));
     // An older slot may name segments that were released since. A fence frame then says so.
@@ -280,9 +285,12 @@ void LogScan::on_opened(std::int64_t size) {
     first_id_ = next_id_;
     phase_ = Phase::read;
     if (wanted_ < block_bytes) return on_read_complete();
-    if (buffer_.span().size() < wanted_) {
+    // Never more than the file has, whatever SUPER states, and never two buffers at once.
+    const std::uint64_t room = std::min(whole, file_bytes_ / block_bytes * block_bytes);
+    if (buffer_.span().size() < room) {
+        buffer_ = AlignedBytes();
         buffer_ = AlignedBytes(
-            static_cast<std::size_t>(whole),
+            static_cast<std::size_t>(room),
             std::max<std::size_t>(storage_->limits().align_memory, 64));
     }
 }
