@@ -233,6 +233,10 @@ void LogScan::admit_super() {
     if (super.layout != Layout::variable && super.layout != Layout::fixed) {
         return refuse(Refusal::unsupported_feature, "R1", "SUPER states an unknown layout");
     }
+    if (super.first_live_segment == 0 || super.first_live_lsn == 0 ||
+        super.first_live_lsn > lsn_max) {
+        return refuse(Refusal::corrupt, "R1", "SUPER states an impossible start of the log");
+    }
     report_.first_live_segment = super.first_live_segment;
     report_.first_live_lsn = super.first_live_lsn;
     // A log may begin above LSN 1, and crash before its first segment was written.
@@ -341,6 +345,9 @@ bool LogScan::admit(const SegmentHeader& header) {
             Refusal::misnamed, "the header says it is segment " + std::to_string(header.segment));
     }
     if (header.layout != super.layout) return no(Refusal::geometry, "the layout is not the log's");
+    if (header.first_lsn == 0 || header.first_lsn > lsn_max) {
+        return no(Refusal::corrupt, "the header states an impossible LSN");
+    }
     if (gap_ || header.segment != expected_segment()) {
         report_.segment = expected_segment();
         report_.lost_first = report_.end.next_lsn;

@@ -3,7 +3,8 @@
 #
 # What `promtact wal` is made of: explaining, dumping, repairing, exporting and filling a log through any storage.
 promtact_library(wal_tools UNIT wal SOURCES
-  explain.cpp repair.cpp repair_run.cpp
+  base64.cpp dump.cpp dump_blocks.cpp explain.cpp export.cpp export_reader.cpp export_writer.cpp fill.cpp
+  migrate.cpp repair.cpp repair_run.cpp salvage.cpp
   DEPENDS promtact::wal PRIVATE fmt::fmt)
-promtact_test(wal_tools FILES explain_test.cpp repair_test.cpp
+promtact_test(wal_tools FILES dump_test.cpp explain_test.cpp export_test.cpp migrate_test.cpp repair_test.cpp
   DEPENDS promtact::wal_tools TIMEOUT 300)
