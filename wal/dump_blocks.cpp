@@ -53,7 +53,9 @@ Result<void> dump_blocks(Storage& storage, std::uint64_t segment, bool json, con
     SnapshotPump pump(storage);
     const std::string name = segment_name(segment);
     PROMTACT_TRY_ASSIGN(const std::uint64_t size, pump.open(LogScan::segment_file, name));
-    PumpBuffer buffer(copy_chunk_bytes, std::max(pump.limits().align_memory, 64U));
+    const std::size_t chunk = static_cast<std::size_t>(std::min<std::uint64_t>(
+        copy_chunk_bytes, (size + block_bytes - 1) / block_bytes * block_bytes));
+    PumpBuffer buffer(chunk, std::max(pump.limits().align_memory, 64U));
     Layout layout = Layout::variable;
     // Runs of zeros are one line.
     std::uint64_t zeros_from = ~std::uint64_t{0};
@@ -66,10 +68,9 @@ Result<void> dump_blocks(Storage& storage, std::uint64_t segment, bool json, con
                      : "block {} to {} zero\n"),
             from, at - 1));
     };
-    for (std::uint64_t at = 0; at < size; at += copy_chunk_bytes) {
+    for (std::uint64_t at = 0; at < size; at += chunk) {
         PROMTACT_TRY_ASSIGN(
-            const std::size_t bytes,
-            pump.read(LogScan::segment_file, at, buffer.span().first(copy_chunk_bytes), name));
+            const std::size_t bytes, pump.read(LogScan::segment_file, at, buffer.span(), name));
         for (std::size_t i = 0; i + block_bytes <= bytes; i += block_bytes) {
             const std::uint64_t number = (at + i) / block_bytes;
             const Block block = buffer.span().subspan(i).first<block_bytes>();

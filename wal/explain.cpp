@@ -22,6 +22,12 @@ bool is_about_super(const ScanReport& report) noexcept {
     return report.segment == 0;
 }
 
+/// Damage in front of everything that stands: cutting behind it helps nothing.
+bool is_at_start(const ScanReport& report) noexcept {
+    return report.segment != 0 && !report.segments.empty() &&
+           report.segment < report.segments.front().segment;
+}
+
 /// What a refusal can be mended with, when a prefix stands.
 RepairCase repair_of(const ScanReport& report) noexcept {
     switch (report.refusal) {
@@ -35,7 +41,8 @@ RepairCase repair_of(const ScanReport& report) noexcept {
     case Refusal::sequence:
     case Refusal::misdirected:
     case Refusal::misnamed:
-        return report.end.segment != 0 && report.end.next_lsn >= report.first_live_lsn
+        return !is_at_start(report) && report.end.segment != 0 &&
+                       report.end.next_lsn >= report.first_live_lsn
                    ? RepairCase::truncate_at
                    : RepairCase::salvage;
     case Refusal::io:

@@ -157,6 +157,7 @@ bool is_debris(std::string_view name) noexcept {
 Result<bool>
 has_content(SnapshotPump& pump, std::string_view name, std::uint64_t from, std::uint64_t to) {
     PumpBuffer buffer(copy_chunk_bytes, std::max(pump.limits().align_memory, 64U));
+    PROMTACT_ASSERT(from % block_bytes == 0);
     PROMTACT_TRY_ASSIGN(const std::uint64_t size, pump.open(LogScan::segment_file, name));
     for (std::uint64_t at = from; at < std::min(size, to); at += copy_chunk_bytes) {
         const auto piece = buffer.span().first(

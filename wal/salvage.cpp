@@ -15,8 +15,7 @@ constexpr std::size_t window_bytes = std::size_t{2} * frame_blocks_max * block_b
 /// One segment's blocks, read as they are needed; what cannot be read is zero.
 class Window {
   public:
-    explicit Window(SnapshotPump& pump)
-        : pump_(pump), buffer_(window_bytes, std::max(pump.limits().align_memory, 64U)) {}
+    explicit Window(SnapshotPump& pump) : pump_(pump), buffer_(0, 64) {}
 
     /// How many blocks the file has.
     Result<std::uint64_t> open(const std::string& name) {
@@ -24,6 +23,10 @@ class Window {
         first_ = count_ = 0;
         PROMTACT_TRY_ASSIGN(const std::uint64_t bytes, pump_.open(LogScan::segment_file, name));
         blocks_ = bytes / block_bytes;
+        const auto room =
+            static_cast<std::size_t>(std::min<std::uint64_t>(window_bytes, blocks_ * block_bytes));
+        if (buffer_.span().size() < room)
+            buffer_ = PumpBuffer(room, std::max(pump_.limits().align_memory, 64U));
         return blocks_;
     }
     /// `count` blocks from `at`. Requires: they are within the file; count <= frame_blocks_max

@@ -8,3 +8,8 @@ promtact_library(wal_tools UNIT wal SOURCES
   DEPENDS promtact::wal PRIVATE fmt::fmt)
 promtact_test(wal_tools FILES dump_test.cpp explain_test.cpp export_test.cpp migrate_test.cpp repair_test.cpp
   DEPENDS promtact::wal_tools TIMEOUT 300)
+add_library(wal_allocation_peak OBJECT testing/allocation_peak.cpp)
+promtact_settings(wal_allocation_peak)
+target_compile_features(wal_allocation_peak PRIVATE cxx_std_20)
+promtact_fuzz(wal log_fuzz.cpp DEPENDS promtact::wal_tools wal_allocation_peak)
+promtact_fuzz(wal export_fuzz.cpp DEPENDS promtact::wal_tools)
