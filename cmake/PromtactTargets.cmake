@@ -25,6 +25,9 @@ function(promtact_settings target)
     target_compile_options(${target} PRIVATE -fsanitize=${PROMTACT_SANITIZE} -fno-sanitize-recover=all)
     target_link_options(${target} PRIVATE -fsanitize=${PROMTACT_SANITIZE})
   endif()
+  if(PROMTACT_FUZZ) # what is fuzzed must report coverage too, not only the target's own file
+    target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+  endif()
 endfunction()
 
 # promtact_library(<name> [INTERFACE] [UNIT <folder>] [SOURCES ...] [DEPENDS public...] [PRIVATE private...])

@@ -134,7 +134,7 @@ check_frame_fields(const FrameHeader& header, Layout layout, std::uint64_t block
         return "the table's length is wrong";
     }
     if (header.durable_lsn >= header.first_lsn) return "it vouches for records not yet written";
-    if (header.first_lsn > ~Lsn{0} - header.records) return "the LSN overflows";
+    if (header.first_lsn > lsn_max) return "the LSN is impossible";
     return nullptr;
 }
 

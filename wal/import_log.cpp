@@ -30,8 +30,8 @@ std::optional<ImportLayout> guess_import_layout(std::span<const std::byte> first
     return std::nullopt;
 }
 
-LogImporter::LogImporter(ImportLayout layout, DecodeMode mode, Sink sink)
-    : layout_(layout), mode_(mode), sink_(std::move(sink)), scan_(mode) {
+LogImporter::LogImporter(ImportLayout layout, DecodeMode mode, Sink sink, std::uint32_t window)
+    : layout_(layout), mode_(mode), sink_(std::move(sink)), scan_(mode, window) {
     PROMTACT_ASSERT(sink_ != nullptr);
     static_assert(import_slot_bytes(ImportLayout::flat) < block_bytes);
 }

@@ -45,6 +45,7 @@ LogCore::LogCore(Storage& storage, const LogOptions& options, std::span<std::byt
     PROMTACT_ASSERT(options.segment_bytes >= segment_bytes_min);
     PROMTACT_ASSERT(options.segment_bytes <= segment_bytes_max);
     PROMTACT_ASSERT(options.segment_bytes % block_bytes == 0);
+    PROMTACT_ASSERT(options.first_lsn >= 1);
     PROMTACT_ASSERT(arena.size() >= arena_bytes(options));
     zeros_ = arena; // until the parts are cut off
     std::size_t at = 0;

@@ -62,7 +62,11 @@ void LogCore::on_scanned() {
         layout_ = options_.layout;
         segment_bytes_ = options_.segment_bytes;
         super_ = {
-            .uuid = options_.uuid, .segment_bytes = segment_bytes_, .layout = options_.layout};
+            .uuid = options_.uuid,
+            .first_live_lsn = options_.first_lsn,
+            .segment_bytes = segment_bytes_,
+            .layout = options_.layout};
+        begin_at(options_.first_lsn);
         leftovers_ = report_.leftovers;
         super_whole_ = true;
         return enter(Repair::create_super);
@@ -73,6 +77,17 @@ void LogCore::on_scanned() {
     adopt(report_);
 }
 
+/// The next record gets this LSN, and everything before it needs no acknowledgement any more: what
+/// recovery keeps is made durable before anyone is told.
+void LogCore::begin_at(Lsn next) {
+    PROMTACT_ASSERT(next >= 1);
+    next_lsn_ = next;
+    first_live_lsn_ = fence_wanted_ = fence_pushed_ = next;
+    durable_ = submitted_ = reported_ = next - 1;
+    hinted_ = 0;
+    previous_.next_lsn = next; // of a log without segments
+}
+
 void LogCore::adopt(const ScanReport& report) {
     super_ = *report.super;
     super_durable_ = super_;
@@ -81,13 +96,10 @@ void LogCore::adopt(const ScanReport& report) {
     live_ = report.segments;
     voids_ = report.voids;
     leftovers_ = report.leftovers;
-    first_live_lsn_ = fence_wanted_ = fence_pushed_ = report.first_live_lsn;
     super_.first_live_segment = report.first_live_segment;
     super_.first_live_lsn = report.first_live_lsn;
-    next_lsn_ = report.end.next_lsn;
-    // What recovery keeps is made durable before anyone is told, so it counts as acknowledged.
-    durable_ = submitted_ = reported_ = next_lsn_ - 1;
-    hinted_ = 0;
+    begin_at(report.end.next_lsn);
+    first_live_lsn_ = fence_wanted_ = fence_pushed_ = report.first_live_lsn;
     last_segment_ = report.first_live_segment - 1;
     if (!live_.empty()) last_segment_ = live_.back().segment;
     for (const std::uint64_t spare : report.spares) {

@@ -160,7 +160,10 @@ void LogScan::on_listed(std::int64_t bytes) {
             Refusal::not_regular, "R0",
             "a name of the log is not a regular file of its own; links are never followed");
     }
-    if (super_present_) {
+    if (options_.super) {
+        report_.super = options_.super;
+        admit_super();
+    } else if (super_present_) {
         phase_ = Phase::super_open;
     } else if (present_.empty()) {
         phase_ = Phase::finished; // fresh
@@ -230,8 +233,14 @@ void LogScan::admit_super() {
     if (super.layout != Layout::variable && super.layout != Layout::fixed) {
         return refuse(Refusal::unsupported_feature, "R1", "SUPER states an unknown layout");
     }
+    if (super.first_live_segment == 0 || super.first_live_lsn == 0 ||
+        super.first_live_lsn > lsn_max) {
+        return refuse(Refusal::corrupt, "R1", "SUPER states an impossible start of the log");
+    }
     report_.first_live_segment = super.first_live_segment;
     report_.first_live_lsn = super.first_live_lsn;
+    // A log may begin above LSN 1, and crash before its first segment was written.
+    if (super.first_live_segment == 1) report_.end.next_lsn = super.first_live_lsn;
     while (cursor_ < present_.size() && present_[cursor_] < super.first_live_segment)
         report_.leftovers.push_back(segment_name(present_[cursor_++]));
     // An older slot may name segments that were released since. A fence frame then says so.
@@ -280,9 +289,12 @@ void LogScan::on_opened(std::int64_t size) {
     first_id_ = next_id_;
     phase_ = Phase::read;
     if (wanted_ < block_bytes) return on_read_complete();
-    if (buffer_.span().size() < wanted_) {
+    // Never more than the file has, whatever SUPER states, and never two buffers at once.
+    const std::uint64_t room = std::min(whole, file_bytes_ / block_bytes * block_bytes);
+    if (buffer_.span().size() < room) {
+        buffer_ = AlignedBytes();
         buffer_ = AlignedBytes(
-            static_cast<std::size_t>(whole),
+            static_cast<std::size_t>(room),
             std::max<std::size_t>(storage_->limits().align_memory, 64));
     }
 }
@@ -333,6 +345,9 @@ bool LogScan::admit(const SegmentHeader& header) {
             Refusal::misnamed, "the header says it is segment " + std::to_string(header.segment));
     }
     if (header.layout != super.layout) return no(Refusal::geometry, "the layout is not the log's");
+    if (header.first_lsn == 0 || header.first_lsn > lsn_max) {
+        return no(Refusal::corrupt, "the header states an impossible LSN");
+    }
     if (gap_ || header.segment != expected_segment()) {
         report_.segment = expected_segment();
         report_.lost_first = report_.end.next_lsn;

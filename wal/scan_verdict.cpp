@@ -82,6 +82,7 @@ void LogScan::judge_live(const SegmentHeader& header) {
         .header = header,
         .durable_hint = durable_hint_,
         .index_stride_blocks = options_.index_stride_blocks};
+    if (options_.on_segment) options_.on_segment(header);
     const Judgement judged = judge_segment(input, options_, facts, report_.voids);
     durable_hint_ = std::max(durable_hint_, judged.acknowledged);
     fence_segment_ = std::max(fence_segment_, judged.fence_segment);

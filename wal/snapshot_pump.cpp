@@ -44,7 +44,7 @@ Result<std::int64_t> SnapshotPump::call(IoOp op) {
     op.id = next_id_++;
     if (!storage_->submit(op)) {
         return Error{
-            Errc::busy, 0, "snapshot storage: it has requests in flight that are not the store's"};
+            Errc::busy, 0, "the storage has requests in flight that are not ours"};
     }
     std::array<IoDone, 4> done{};
     for (;;) {
@@ -85,14 +85,14 @@ Result<std::vector<SnapshotPump::Entry>> SnapshotPump::list() {
         PROMTACT_TRY_ASSIGN(
             const std::int64_t result,
             call({.kind = IoKind::list, .offset = entries.size(), .data = buffer.span()}));
-        if (result < 0) return failed(result, "list", "the directory of the snapshots");
+        if (result < 0) return failed(result, "list", "the directory");
         if (result == 0) return entries;
         PROMTACT_ASSERT(static_cast<std::uint64_t>(result) <= buffer.span().size());
         std::string_view rest = text_of(buffer.span().first(static_cast<std::size_t>(result)));
         while (!rest.empty()) {
             const std::size_t end = rest.find('\0');
             if (end == std::string_view::npos || end < 2)
-                return Error{Errc::format, 0, "list the directory of the snapshots: no entries"};
+                return Error{Errc::format, 0, "list the directory: no entries"};
             entries.push_back(
                 {.name = std::string(rest.substr(1, end - 1)),
                  .regular = rest.front() == DirectoryEntry::regular});
@@ -157,7 +157,7 @@ Result<void> SnapshotPump::unlink(std::string_view name) {
 }
 
 Result<void> SnapshotPump::sync_dir() {
-    return simple({.kind = IoKind::sync_dir}, "fsync of the directory of", "the snapshots");
+    return simple({.kind = IoKind::sync_dir}, "fsync of", "the directory");
 }
 
 } // namespace promtact::wal

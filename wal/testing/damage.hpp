@@ -105,6 +105,19 @@ class DamagedImage {
         refit_header(first);
         set_block(id, at, first);
     }
+    /// The same in layout fixed: one block, whose checksum stands in place of the table's length.
+    void refit_fixed(std::uint64_t id, std::size_t at) {
+        Block bytes = block(id, at);
+        store_le<std::uint32_t>(
+            bytes, FrameLayout::table_bytes,
+            block_checksum(std::span(bytes).subspan(frame_header_bytes)));
+        std::array<std::byte, 8> salt{};
+        store_le<std::uint64_t>(salt, 0, load_le<std::uint64_t>(bytes, FrameLayout::salt));
+        store_le<std::uint32_t>(
+            bytes, FrameLayout::crc,
+            crc32c_extend(crc32c(salt), std::span(bytes).subspan(8, frame_header_bytes - 8)));
+        set_block(id, at, bytes);
+    }
     template <class Change>
     void edit_super(Change&& change) {
         for (std::size_t slot = 0; slot < super_slots; ++slot) {

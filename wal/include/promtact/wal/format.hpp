@@ -18,6 +18,7 @@ namespace promtact::wal {
 
 /// The number of a record in its log: 1 for the first, never reused. 0 means none.
 using Lsn = std::uint64_t;
+inline constexpr Lsn lsn_max = Lsn{1} << 62; // no log gets there; arithmetic never wraps
 using LogUuid = std::array<std::byte, 16>;
 /// Authenticates a frame and, through prev_chain, everything before it.
 using Chain = std::uint64_t;

@@ -40,7 +40,8 @@ class LogImporter {
 
     /// The sink sees believed records in order, before damage further on is found: act on them
     /// only after finish().
-    LogImporter(ImportLayout layout, DecodeMode mode, Sink sink);
+    /// window: as RecoveryScan's, for block logs whose writer flushed several records at once.
+    LogImporter(ImportLayout layout, DecodeMode mode, Sink sink, std::uint32_t window = 1);
 
     /// The next bytes of the file.
     /// Errors: corrupt, format, naming the record's byte offset and what is wrong with it; those of

@@ -28,7 +28,8 @@ struct LogOptions {
     std::uint64_t entropy = 0; // fresh random bits for every open: the salts come from it
     std::uint64_t segment_bytes = std::uint64_t{64} << 20; // of a log that is created
     Layout layout = Layout::variable;                      // of a log that is created
-    std::uint32_t frame_bytes_max = 640U << 10;            // whole blocks, at most 1 MiB
+    Lsn first_lsn = 1; // of a log that is created: that of its first record, at least 1
+    std::uint32_t frame_bytes_max = 640U << 10;    // whole blocks, at most 1 MiB
     std::uint32_t pipeline_depth = 4;              // frames whose writes may be in flight, 1..16
     std::uint32_t syncs_max = 1;                   // syncs in flight, 1 or 2
     std::uint32_t spares = 2;                      // unused segments kept ready, 2..8
@@ -285,6 +286,7 @@ class LogCore {
     void on_scanned();
     void refuse(Errc code, std::string context);
     void adopt(const ScanReport& report);
+    void begin_at(Lsn next);
     void repair();
     void on_repair(std::int64_t result);
     void enter(Repair step) noexcept;

@@ -108,6 +108,10 @@ struct ScanOptions {
     /// Reading one record's worth at a time would be slow, reading too much costs memory.
     std::uint32_t chunk_bytes = 1U << 20;
     std::uint32_t index_stride_blocks = 16;
+    /// Judges as if SUPER said this, and does not read SUPER: what a rebuilt one would lead to.
+    std::optional<Super> super{};
+    /// Called for every live segment before its frames.
+    std::function<void(const SegmentHeader&)> on_segment{};
     /// Called for every verified frame in order, before the verdict: act on what it shows only when
     /// the scan does not refuse.
     std::function<void(const FrameHeader&, std::span<const std::byte> frame)> on_frame{};
