@@ -5,6 +5,11 @@
 # names the same commands.
 set(commands
     commands/version.cpp
+    commands/wal.cpp
+    commands/wal_directory.cpp
+    commands/wal_look.cpp
+    commands/wal_move.cpp
+    commands/wal_repair.cpp
 )
 set(links
 )
@@ -20,7 +25,7 @@ if(PROMTACT_KERNEL)
        commands/raw_bench.cpp
        commands/started.cpp
        commands/uring_bench.cpp
-       commands/wal.cpp
+       commands/wal_bench.cpp
   )
   list(APPEND links
        promtact-probe

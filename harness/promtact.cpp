@@ -25,9 +25,9 @@ std::span<const Command> commands() {
              "promtact-raw-bench", run_raw_bench},
             {"uring-bench", "measure durable writes to a file", "promtact-uring-bench",
              run_uring_bench},
-            {"wal", "measure a write-ahead log", "", run_wal},
 #endif
             {"version", "print what this binary was built from", "", run_version},
+            {"wal", "look at, mend, move or measure a write-ahead log", "", run_wal},
         });
         std::ranges::sort(rows, {}, &Command::name);
         return rows;

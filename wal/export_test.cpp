@@ -2,8 +2,10 @@
 // Copyright the Promtact authors
 #include <gtest/gtest.h>
 
+#include <promtact/base/read_file.hpp>
 #include <promtact/wal/fill.hpp>
 
+#include "test_paths.hpp"
 #include "testing/damage_row.hpp"
 
 namespace promtact::wal::testing {
@@ -214,6 +216,28 @@ TEST(WalExport, AnErrorNamesLineAndField) {
         error(R"({"lsn":1,"type":0,"flags":0,"schema":0,"crc":0,"payload":""})").find("checksum"),
         std::string::npos);
     EXPECT_NE(error(R"({"gap":1,"last":0})").find("last"), std::string::npos);
+}
+
+TEST(WalExport, TheFormatPageShowsWhatIsWritten) {
+    std::string text = "```\n";
+    ExportWriter writer([&](std::string_view line) {
+        text += line;
+        return Result<void>{};
+    });
+    ExportHeader header{.segment_bytes = 65536, .first_lsn = 5};
+    header.uuid.back() = std::byte{1};
+    constexpr std::string_view hello = "hello";
+    ASSERT_TRUE(writer.begin(header).has_value());
+    ASSERT_TRUE(writer
+                    .record(
+                        {.lsn = 5,
+                         .tag = {.type = 2, .schema = 7},
+                         .payload = std::as_bytes(std::span(hello.data(), hello.size()))})
+                    .has_value());
+    ASSERT_TRUE(writer.end().has_value());
+    const auto page = read_text_file(test_source_path("wal/EXPORT_FORMAT.md"), Bytes{1U << 16U});
+    ASSERT_TRUE(page.has_value());
+    EXPECT_NE(page->find(text + "```"), std::string::npos) << text;
 }
 
 TEST(WalExport, Base64IsRfc4648AndHasOneTextForEveryContent) {

@@ -6,10 +6,12 @@ promtact_library(wal_tools UNIT wal SOURCES
   base64.cpp dump.cpp dump_blocks.cpp explain.cpp export.cpp export_reader.cpp export_writer.cpp fill.cpp
   migrate.cpp repair.cpp repair_run.cpp salvage.cpp
   DEPENDS promtact::wal PRIVATE fmt::fmt)
+if(PROMTACT_TESTS OR PROMTACT_FUZZ)
+  add_library(wal_allocation_peak OBJECT testing/allocation_peak.cpp)
+  promtact_settings(wal_allocation_peak)
+  target_compile_features(wal_allocation_peak PRIVATE cxx_std_20)
+endif()
 promtact_test(wal_tools FILES dump_test.cpp explain_test.cpp export_test.cpp migrate_test.cpp repair_test.cpp
-  DEPENDS promtact::wal_tools TIMEOUT 300)
-add_library(wal_allocation_peak OBJECT testing/allocation_peak.cpp)
-promtact_settings(wal_allocation_peak)
-target_compile_features(wal_allocation_peak PRIVATE cxx_std_20)
+  DEPENDS promtact::wal_tools wal_allocation_peak TIMEOUT 300)
 promtact_fuzz(wal log_fuzz.cpp DEPENDS promtact::wal_tools wal_allocation_peak)
 promtact_fuzz(wal export_fuzz.cpp DEPENDS promtact::wal_tools)

@@ -1,274 +1,112 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
 //
-// promtact wal bench: the log beside the most this disk can do.
-#include <chrono>
+// promtact wal: one verb each to look at, mend, move and measure a write-ahead log.
+#include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <memory>
-#include <optional>
-#include <string>
-#include <thread>
-#include <vector>
 
-#include <promtact/base/error_text.hpp>
-#include <promtact/gates/format.hpp>
-#include <promtact/gates/text_table.hpp>
 #include <promtact/harness/command.hpp>
-#include <promtact/harness/flags.hpp>
 
-#include "bench/peer.hpp"
-#include "bench/wal_run.hpp"
+#include "commands/wal_verbs.hpp"
 
 namespace promtact::harness {
 namespace {
 
-namespace fs = std::filesystem;
-using bench::AppendStyle;
-using bench::WalJob;
-
 constexpr std::string_view usage =
-    R"(Works on write-ahead logs.
+    R"(Looks at, mends, moves and measures write-ahead logs.
 
 usage:
-  promtact wal bench [flags]   appends beside fio, as ratios to the disk's ceiling
-
-`promtact wal bench -h` lists the flags.
+  promtact wal verify <directory>            says whether the log stands, and if not, why
+  promtact wal stat <directory>              what it consists of
+  promtact wal dump <directory>              its segments, frames and records
+  promtact wal repair <directory>            what would mend it; mends it with the flag of the case
+  promtact wal export <directory>            its records as one JSON object a line
+  promtact wal import <directory>            makes a log of an export
+  promtact wal migrate <file> <directory>    makes a log of a file of an older format
+)";
+#ifdef PROMTACT_KERNEL
+constexpr std::string_view usage_bench =
+    R"(  promtact wal bench [flags]                 appends beside fio, as ratios to the disk's ceiling
+)";
+#else
+constexpr std::string_view usage_bench = "";
+#endif
+constexpr std::string_view usage_end =
+    R"(
+`promtact wal <verb> -h` lists the flags. A log that a program has open is reported busy.
 
 examples:
-  promtact wal bench -directory /data
-  promtact wal bench -engine ring_sync -pairs 6
-
-exit codes:
-  0   done
-  1   an error
-  2   bad flag
-  77  unsupported: fio is not installed, or no direct I/O here
+  promtact wal verify /data/log
+  promtact wal export /data/log > log.jsonl
 )";
 
-constexpr std::string_view footer =
-    R"(The ceiling: fio's io_uring engine (registered buffer and file, O_DIRECT, fdatasync after each
-write) writes the frame that holds one record of every writer, times the records in it. Ours and fio
-run in turns on the same filesystem; the ratio is the geometric mean over the pairs, with its 95 %
-interval. The log has rotation, checksums and durability hints on.
-)";
-
-struct Options {
-    std::string directory = ".";
-    std::string engine = "best";
-    std::string appends = "all";
-    std::uint64_t pairs = 5;
-    std::uint64_t scale = 100;
+struct Verb {
+    std::string_view name{};
+    int (*run)(std::span<const std::string> words) = nullptr;
 };
 
-int fail(const std::string& message, int code) {
-    std::fprintf(stderr, "promtact wal bench: %s\n", message.c_str());
-    return code;
-}
-
-int exit_of(const Error& error) {
-    return error.code == Errc::unsupported || error.code == Errc::denied ? 77 : 1;
-}
-
-std::optional<wal::Engine> engine_named(const std::string& name) {
-    for (const wal::Engine engine :
-         {wal::Engine::inline_sync, wal::Engine::ring_sync, wal::Engine::pwrite,
-          wal::Engine::buffered})
-        if (to_string(engine) == name) return engine;
-    return std::nullopt;
-}
-
-std::vector<WalJob> jobs(const Options& options) {
-    const std::uint64_t scale = options.scale;
-    std::vector<WalJob> all;
-    for (const AppendStyle style :
-         {AppendStyle::callback, AppendStyle::blocking, AppendStyle::loop}) {
-        if (options.appends != "all" && options.appends != to_string(style)) continue;
-        for (const std::uint32_t bytes : {100U, 1024U, 16384U}) {
-            for (const std::uint32_t writers : {1U, 8U, 64U}) {
-                all.push_back(
-                    {.style = style,
-                     .writers = writers,
-                     .record_bytes = bytes,
-                     .records = std::max<std::uint64_t>(
-                         writers * (bytes > 4096 ? 4 : 8) * scale, std::uint64_t{10} * scale)});
-            }
-        }
-    }
-    return all;
-}
-
-// A directory for the log, gone afterwards.
-class BenchDirectory {
-  public:
-    static Result<BenchDirectory> make(const std::string& where) {
-        std::string pattern = (fs::path(where) / "promtact-wal-bench-XXXXXX").string();
-        if (::mkdtemp(pattern.data()) == nullptr)
-            return Error::from_errno(errno, "make a directory in " + where);
-        return BenchDirectory(pattern);
-    }
-    BenchDirectory(BenchDirectory&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-    BenchDirectory& operator=(BenchDirectory&&) = delete;
-    BenchDirectory(const BenchDirectory&) = delete;
-    BenchDirectory& operator=(const BenchDirectory&) = delete;
-    ~BenchDirectory() {
-        std::error_code ignored;
-        if (!path_.empty()) fs::remove_all(path_, ignored);
-    }
-    [[nodiscard]] const fs::path& path() const noexcept { return path_; }
-
-  private:
-    explicit BenchDirectory(fs::path path) : path_(std::move(path)) {}
-    fs::path path_;
-};
-
-struct Row {
-    WalJob job{};
-    bench::PeerComparison comparison{};
-    bench::WalRun last{};
-};
-
-// The two fronts of the log, each with a directory of its own.
-struct Fronts {
-    std::unique_ptr<wal::Log> threads{};
-    std::unique_ptr<wal::LoopLog> loop{};
-
-    /// Waits until the segments kept ready are made, which would be measured otherwise.
-    void settle(std::uint32_t spares) const {
-        while (!loop->core().idle() && !loop->core().poisoned()) {
-            loop->turn();
-            std::this_thread::sleep_for(std::chrono::milliseconds{1});
-        }
-        while (threads->stats().spares_made < spares && !threads->poison())
-            std::this_thread::sleep_for(std::chrono::milliseconds{1});
-    }
-    Result<bench::WalRun> run(const WalJob& job) const {
-        if (job.style == AppendStyle::loop) {
-            PROMTACT_TRY_ASSIGN(bench::WalRun done, bench::run_wal(*loop, job));
-            PROMTACT_TRY(loop->core().release_prefix(loop->core().durable()));
-            return done;
-        }
-        PROMTACT_TRY_ASSIGN(bench::WalRun done, bench::run_wal(*threads, job));
-        PROMTACT_TRY(threads->release_prefix(threads->durable()));
-        return done;
-    }
-};
-
-Result<Row> measure(
-    const Fronts& fronts, const WalJob& job, const ScratchFile& file, std::uint64_t region,
-    const Options& options) {
-    Row row{.job = job};
-    const bench::Ceiling ceiling = bench::ceiling_of(job, wal::LogOptions{}.frame_bytes_max);
-    bench::PeerPlan plan;
-    plan.blocks = static_cast<std::uint32_t>((options.pairs + 1) / 2);
-    plan.rounds_max = 1;
-    plan.ours = [&]() -> Result<bench::RunFigures> {
-        PROMTACT_TRY_ASSIGN(row.last, fronts.run(job));
-        return bench::RunFigures{
-            .operations_per_second = row.last.records_per_second(),
-            .p50_ns = row.last.latency.p50()};
-    };
-    plan.theirs = [&]() -> Result<bench::RunFigures> {
-        const std::uint64_t operations =
-            std::max<std::uint64_t>(200, job.records / ceiling.records);
-        PROMTACT_TRY_ASSIGN(
-            const bench::FioFigures fio,
-            bench::run_fio(
-                file, {.operations = operations,
-                       .write_bytes = ceiling.write_bytes,
-                       .region_bytes = region / ceiling.write_bytes * ceiling.write_bytes}));
-        return bench::RunFigures{
-            .operations_per_second = fio.operations_per_second * ceiling.records,
-            .p50_ns = fio.operation_p50()};
-    };
-    PROMTACT_TRY_ASSIGN(row.comparison, bench::compare_with_peer(plan));
-    return row;
-}
-
-std::uint64_t median_ops(const std::vector<bench::RunFigures>& runs) {
-    std::vector<std::uint64_t> values;
-    values.reserve(runs.size());
-    for (const bench::RunFigures& run : runs)
-        values.push_back(run.operations_per_second);
-    return bench::median(values);
-}
-
-std::vector<std::string> words_of(const Row& row) {
-    const auto ratio = [](std::uint64_t ppm) { return gates::ratio_text(ppm, 1'000'000); };
-    const bench::RatioInterval& ops = row.comparison.operations;
-    return {
-        std::string(to_string(row.job.style)),
-        std::to_string(row.job.writers),
-        std::to_string(row.job.record_bytes),
-        gates::grouped(median_ops(row.comparison.ours)),
-        gates::grouped(median_ops(row.comparison.theirs)),
-        ratio(ops.point_ppm) + " [" + ratio(ops.low_ppm) + ", " + ratio(ops.high_ppm) + "]",
-        ratio(row.comparison.p50.point_ppm),
-        gates::duration_text(row.last.latency.p50()),
-        gates::duration_text(row.last.latency.p99()),
-        gates::ratio_text(row.last.records, std::max<std::uint64_t>(1, row.last.syncs))};
-}
-
-Result<void> run(const Options& options) {
-    PROMTACT_TRY_ASSIGN(const BenchDirectory directory, BenchDirectory::make(options.directory));
-    wal::LogConfig config;
-    config.log.open = wal::LogOptions::Open::create;
-    config.only = engine_named(options.engine);
-    config.allow_buffered = false;
-    Fronts fronts;
-    PROMTACT_TRY_ASSIGN(fronts.threads, wal::Log::open(directory.path() / "threads", config));
-    config.only = wal::Engine::ring_sync;
-    PROMTACT_TRY_ASSIGN(fronts.loop, wal::LoopLog::open(directory.path() / "loop", config));
-    fronts.settle(config.log.spares);
-    constexpr std::uint64_t region = std::uint64_t{64} << 20;
-    PROMTACT_TRY_ASSIGN(
-        const ScratchFile file,
-        bench::prepare_file(
-            options.directory, bench::Layout::overwritten, region / bench::block_bytes));
-    std::printf("engine %s\n", std::string(to_string(fronts.threads->engine())).c_str());
-    gates::TextTable table(
-        {"appends", "writers", "bytes", "records/s", "ceiling/s", "ratio", "p50 ratio", "p50",
-         "p99", "records/sync"});
-    for (const WalJob& job : jobs(options)) {
-        PROMTACT_TRY_ASSIGN(const Row row, measure(fronts, job, file, region, options));
-        table.row(words_of(row));
-        std::fprintf(stderr, "%s\n", words_of(row)[5].c_str());
-    }
-    std::fputs(table.plain().c_str(), stdout);
-    return fronts.threads->close();
-}
-
-int bench_command(std::span<const std::string> words) {
-    Options options;
-    FlagSet flags("promtact wal bench", "Measures appends beside the disk's ceiling.");
-    flags.text("dir,directory", options.directory, "where the log and fio's file are made");
-    flags.choice(
-        "engine", options.engine, {"best", "inline_sync", "ring_sync", "pwrite"},
-        "how the log reaches its disk");
-    flags.choice(
-        "appends", options.appends, {"all", "callback", "blocking", "loop"},
-        "only the rows of this kind");
-    flags.number("pairs", options.pairs, 2, 100, "runs of each side per row");
-    flags.number("scale", options.scale, 1, 10'000, "length of a run");
-    flags.footer(footer);
-    if (const auto exit = flags.parse(words.subspan(1))) return *exit;
-    std::error_code ignored;
-    if (!fs::is_directory(options.directory, ignored))
-        return fail("-directory: " + options.directory + " is not a directory", 2);
-    const Result<void> done = run(options);
-    return done ? 0 : fail(describe(done.error()), exit_of(done.error()));
-}
+constexpr auto verbs = std::to_array<Verb>({
+    {"verify", wal_verify},
+    {"stat", wal_stat},
+    {"dump", wal_dump},
+    {"repair", wal_repair},
+    {"export", wal_export},
+    {"import", wal_import},
+    {"migrate", wal_migrate},
+#ifdef PROMTACT_KERNEL
+    {"bench", wal_bench},
+#endif
+});
 
 } // namespace
 
+int wal_exit(Errc code) noexcept {
+    switch (code) {
+    case Errc::invalid_argument:
+        return 2;
+    case Errc::busy:
+    case Errc::refused:
+    case Errc::format:
+    case Errc::exists:
+        return 3;
+    case Errc::corrupt:
+    case Errc::io:
+    case Errc::short_write:
+    case Errc::poisoned:
+        return 7;
+    case Errc::denied:
+    case Errc::unsupported:
+        return 77;
+    default:
+        return 1;
+    }
+}
+
+int wal_fail(const char* verb, const Error& error) {
+    std::fprintf(stderr, "promtact wal %s: %s\n", verb, describe(error).c_str());
+    return wal_exit(error.code);
+}
+
+wal::TextSink wal_stdout() {
+    return [](std::string_view text) -> Result<void> {
+        if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size()) return {};
+        return Error::from_errno(errno, "write to standard output");
+    };
+}
+
 int run_wal(std::span<const std::string> arguments) {
     const std::string first = arguments.empty() ? "" : arguments.front();
-    if (first == "bench") return bench_command(arguments);
+    const auto* verb = std::find_if(
+        verbs.begin(), verbs.end(), [&](const Verb& each) { return each.name == first; });
+    if (verb != verbs.end()) return verb->run(arguments.subspan(1));
     const bool help = first == "-h" || first == "-help" || first == "--help" || first == "help";
     if (!help && !first.empty())
         std::fprintf(stderr, "promtact wal: unknown verb \"%s\"\n", first.c_str());
-    std::fputs(std::string(usage).c_str(), help ? stdout : stderr);
+    std::string text(usage);
+    text.append(usage_bench).append(usage_end).append(wal_exits);
+    std::fputs(text.c_str(), help ? stdout : stderr);
     return help ? 0 : 2;
 }
 

@@ -10,6 +10,7 @@
 
 #include <promtact/wal/explain.hpp>
 
+#include "allocation_peak.hpp"
 #include "damage.hpp"
 
 namespace promtact::wal::testing {
@@ -71,7 +72,12 @@ inline void judge(const DamageRow& row) {
     Image image(start.pool, row.from == From::quiet ? start.quiet : start.just_acked);
     row.mutate(image);
 
+    const AllocationPeak peak;
     const ScanReport report = scan_image(start.pool, image.image, {.strict = row.strict});
+    std::uint64_t largest = 0;
+    for (const disk::Image::Link& link : image.image.links)
+        largest = std::max(largest, image.image.files[link.inode].size);
+    EXPECT_LE(peak.bytes(), largest + (1U << 20)) << "the storage's copies included";
 
     EXPECT_EQ(to_string(report.verdict), to_string(row.verdict)) << report.text;
     EXPECT_EQ(to_string(report.refusal), to_string(row.refusal)) << report.text;

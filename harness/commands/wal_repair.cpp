@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Promtact authors
+//
+// promtact wal repair: says what would mend a log, and does it with the flag of its case.
+#include <promtact/gates/json_writer.hpp>
+#include <promtact/harness/flags.hpp>
+#include <promtact/wal/repair.hpp>
+
+#include "commands/wal_directory.hpp"
+#include "commands/wal_verbs.hpp"
+
+namespace promtact::harness {
+namespace {
+
+constexpr std::string_view footer =
+    R"(Without a flag nothing is changed. What a repair takes away is first copied or renamed to a
+name that ends in .quarantine; remove that by hand when it is not needed any more. A repair that was
+killed is begun again with the same flag.
+)";
+
+int show(const wal::RepairPlan& plan, bool json, bool done) {
+    const wal::Explanation words = wal::explain(plan.report);
+    const std::vector<std::string> steps = plan.steps();
+    const bool refused = plan.report.verdict == wal::Verdict::refuse;
+    if (json) {
+        gates::JsonWriter out;
+        out.field("schema", "promtact.wal-repair/1");
+        out.field("verdict", words.verdict);
+        out.field("where", words.where);
+        out.field("found", words.why);
+        out.field("case", to_string(plan.which));
+        out.field("impossible", plan.refusal);
+        out.field("lost_first", plan.lost_first);
+        out.field("lost_last", plan.lost_last);
+        out.strings("steps", steps);
+        out.field_bool("done", done);
+        std::fputs(out.finish().c_str(), stdout);
+    } else {
+        std::string text = "verdict   " + words.verdict + "\n";
+        if (refused) text += "where     " + words.where + "\nfound     " + words.why + "\n";
+        if (!plan.refusal.empty()) text += "helps     " + plan.refusal + "\n";
+        for (const std::string& step : steps)
+            text += (done ? "done      " : "would     ") + step + "\n";
+        if (!done && refused && plan.refusal.empty()) {
+            text += "flag      -" + std::string(to_string(plan.which));
+            if (plan.which == wal::RepairCase::truncate_at)
+                text += " " + std::to_string(plan.lost_first);
+            text += "\n";
+        }
+        std::fputs(text.c_str(), stdout);
+    }
+    if (done || !refused) return plan.report.verdict == wal::Verdict::fresh ? 1 : 0;
+    return wal_exit(words.code);
+}
+
+Result<int> run(const std::string& path, const wal::RepairConsent& consent, bool json) {
+    if (!consent.any()) {
+        PROMTACT_TRY_ASSIGN(const WalDirectory log, open_wal_to_look(path));
+        PROMTACT_TRY_ASSIGN(
+            const wal::RepairPlan plan, wal::plan_repair(*log.storage, consent.strict));
+        return show(plan, json, false);
+    }
+    PROMTACT_TRY_ASSIGN(const WalDirectory log, open_wal_to_change(path));
+    PROMTACT_TRY_ASSIGN(const wal::RepairPlan plan, wal::plan_repair(*log.storage, consent.strict));
+    PROMTACT_TRY(wal::repair(*log.storage, plan, consent));
+    return show(plan, json, true);
+}
+
+} // namespace
+
+int wal_repair(std::span<const std::string> words) {
+    std::vector<std::string> paths;
+    wal::RepairConsent consent;
+    std::uint64_t lsn = 0;
+    bool json = false;
+    FlagSet flags("promtact wal repair", "Says what would mend a log, and mends it if told to.");
+    flags.positionals("directory", paths, 1, 1, "of the log");
+    flags.flag("drop-tail", consent.drop_tail, "cut the newest segment where its tail is damaged");
+    flags.number(
+        "truncate-at", lsn, 1, UINT64_MAX,
+        "give up every record from this LSN on; exactly the one that verify names");
+    flags.flag("rebuild-super", consent.rebuild_super, "write SUPER anew from the segments");
+    flags.flag("strict", consent.strict, "judge as verify -strict");
+    flags.flag("json", json, "print JSON");
+    flags.footer(std::string(footer) + std::string(wal_exits));
+    if (const auto exit = flags.parse(words)) return *exit;
+    if (lsn != 0) consent.truncate_at = lsn;
+    const Result<int> done = run(paths.front(), consent, json);
+    return done ? *done : wal_fail("repair", done.error());
+}
+
+} // namespace promtact::harness
