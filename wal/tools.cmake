@@ -15,3 +15,5 @@ promtact_test(wal_tools FILES dump_test.cpp explain_test.cpp export_test.cpp mig
   DEPENDS promtact::wal_tools wal_allocation_peak TIMEOUT 300)
 promtact_fuzz(wal log_fuzz.cpp DEPENDS promtact::wal_tools wal_allocation_peak)
 promtact_fuzz(wal export_fuzz.cpp DEPENDS promtact::wal_tools)
+# XXH3 crawls at -O1.
+set_source_files_properties(frame.cpp frame_builder.cpp log_fuzz.cpp memory_storage.cpp PROPERTIES COMPILE_OPTIONS -O2)
