@@ -22,6 +22,7 @@ struct Survey {
     ScanReport report{};
     std::uint64_t segment = 0;
     std::uint32_t end_block = 1;
+    Lsn first_lsn = 0; // of the first live segment that is there
     ControlBody fence{};
 };
 
@@ -31,6 +32,7 @@ Survey survey(Storage& storage, ScanOptions options) {
     options.index_stride_blocks = ~std::uint32_t{0};
     options.on_segment = [&](const SegmentHeader& header) {
         layout = header.layout;
+        if (found.segment == 0) found.first_lsn = header.first_lsn;
         found.segment = header.segment;
         found.end_block = 1;
     };
@@ -60,7 +62,14 @@ Result<void> plan_cut(SnapshotPump& pump, const Survey& found, RepairPlan& plan)
     const ScanReport& report = found.report;
     plan.lost_first = report.end.next_lsn;
     plan.lost_last = report.lost_last;
-    if (report.end.segment == 0 || report.end.next_lsn < report.first_live_lsn) {
+    const Lsn live = std::max(report.first_live_lsn, found.fence.a);
+    if (found.first_lsn > live) {
+        // Only a damaged SUPER lets a scan get this far; the fence that excused it is cut off.
+        plan.refusal = "live records before segment " + std::to_string(report.first_live_segment) +
+                       " would be missing";
+        return {};
+    }
+    if (report.end.segment == 0 || report.end.next_lsn < live) {
         plan.refusal = "no live record stands before the damage, so nothing would remain";
         return {};
     }
@@ -78,7 +87,7 @@ Result<void> plan_cut(SnapshotPump& pump, const Survey& found, RepairPlan& plan)
                       report.super->segment_bytes));
     plan.super = next_super(*report.super);
     plan.super.first_live_segment = report.first_live_segment;
-    plan.super.first_live_lsn = report.first_live_lsn;
+    plan.super.first_live_lsn = live;
     plan.super.highest_opened = plan.segment;
     plan.super.end = report.end;
     return {};
