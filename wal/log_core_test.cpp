@@ -112,7 +112,7 @@ TEST(WalLogCore, GathersAGroupUntilToldToCommit) {
     driver.rest();
     const LogStats before = driver.log->stats();
     for (int i = 0; i < 5; ++i) {
-        ASSERT_TRUE(driver.log->append(payload_of(2 + i, 100)));
+        ASSERT_TRUE(driver.log->append(payload_of(2U + static_cast<Lsn>(i), 100)));
         driver.log->pump(driver.now_ns += 1000, LogCore::Group::gather);
     }
     EXPECT_EQ(driver.log->stats().frames, before.frames) << "nothing is written while it gathers";
