@@ -178,6 +178,25 @@ std::vector<Row> super_rows() {
              });
          },
          Verdict::refuse, R::missing_segment},
+        {82, "a first live segment that was never opened",
+         [](Image& i) {
+             i.edit_super([](std::size_t, Super& super) { super.first_live_segment = 12; });
+         },
+         Verdict::refuse, R::corrupt},
+        {82, "LSN 0 live",
+         [](Image& i) {
+             i.edit_super([](std::size_t, Super& super) { super.first_live_lsn = 0; });
+         },
+         Verdict::refuse, R::corrupt},
+        {82, "segments of a TiB, none opened",
+         [](Image& i) {
+             i.edit_super([](std::size_t, Super& super) {
+                 super.segment_bytes = segment_bytes_max;
+                 super.first_live_segment = 1;
+                 super.highest_opened = 0;
+             });
+         },
+         Verdict::refuse, R::geometry},
         {82, "an old SUPER restored, all there",
          [](Image& i) {
              i.edit_super([](std::size_t, Super& super) { super.highest_opened = 8; });

@@ -233,8 +233,11 @@ void LogScan::admit_super() {
     if (super.layout != Layout::variable && super.layout != Layout::fixed) {
         return refuse(Refusal::unsupported_feature, "R1", "SUPER states an unknown layout");
     }
-    if (super.first_live_segment == 0 || super.first_live_lsn == 0 ||
-        super.first_live_lsn > lsn_max) {
+    // Segments are only released once a later one was opened.
+    const bool opened =
+        super.first_live_segment == 1 || super.highest_opened >= super.first_live_segment;
+    if (super.first_live_segment == 0 || super.first_live_segment > lsn_max || !opened ||
+        super.first_live_lsn == 0 || super.first_live_lsn > lsn_max) {
         return refuse(Refusal::corrupt, "R1", "SUPER states an impossible start of the log");
     }
     report_.first_live_segment = super.first_live_segment;
