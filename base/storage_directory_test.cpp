@@ -99,9 +99,10 @@ TEST(StorageDirectory, ReadOnlyChangesNothing) {
     StorageDirectory directory = directory_of(where, true);
     EXPECT_EQ(directory.perform({.kind = IoKind::open, .file = 1, .name = "a"}), 3);
     for (const IoKind kind :
-         {IoKind::create, IoKind::unlink, IoKind::sync_dir, IoKind::truncate, IoKind::allocate})
+         {IoKind::create, IoKind::unlink, IoKind::sync_dir, IoKind::truncate, IoKind::allocate}) {
         EXPECT_EQ(directory.perform({.kind = kind, .file = 1, .name = "a"}), -EROFS)
             << to_string(kind);
+    }
     EXPECT_EQ(directory.perform({.kind = IoKind::rename, .name = "a", .new_name = "b"}), -EROFS);
     EXPECT_EQ(std::filesystem::file_size(where / "a"), 3U);
 }

@@ -168,10 +168,11 @@ std::int64_t DeviceStorage::read(const IoOp& op) const {
         const auto skip = static_cast<std::size_t>(at % page_bytes);
         const std::size_t piece = std::min(page_bytes - skip, bytes - done);
         const auto page = file.pages.find(at / page_bytes);
-        if (page == file.pages.end())
+        if (page == file.pages.end()) {
             std::memset(op.data.data() + done, 0, piece);
-        else
+        } else {
             std::memcpy(op.data.data() + done, page->second.data() + skip, piece);
+        }
         done += piece;
     }
     return static_cast<std::int64_t>(bytes);

@@ -125,9 +125,9 @@ void MemoryStorage::issue_content(Flight& flight) {
     }
     if (request.kind == IoKind::write) {
         flight.ticket = model_.write(node, request.offset, flight.data);
-    } else if (request.kind == IoKind::truncate) {
-        flight.ticket = model_.resize(node, request.offset);
-    } else if (request.kind == IoKind::allocate && request.offset > size) {
+    } else if (
+        request.kind == IoKind::truncate ||
+        (request.kind == IoKind::allocate && request.offset > size)) {
         flight.ticket = model_.resize(node, request.offset);
     } else if (request.kind == IoKind::sync_data || request.kind == IoKind::sync_all) {
         flight.sync = model_.sync(node);
