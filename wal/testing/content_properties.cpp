@@ -23,17 +23,19 @@ Finding sync_covers_what_completed(const StoragePlaceFactory& factory) {
         wal::AlignedBytes memory(content.size(), suite_block);
         std::copy(content.begin(), content.end(), memory.span().begin());
         std::array<IoOp, 3> ops{};
-        for (std::size_t i = 0; i < ops.size(); ++i) // not in the order of their offsets
+        for (std::size_t i = 0; i < ops.size(); ++i) { // not in the order of their offsets
             ops[i] = {
                 .kind = IoKind::write,
                 .file = 1,
                 .offset = (2 - i) * suite_block,
                 .data = memory.span().subspan((2 - i) * suite_block, suite_block)};
+        }
         if (session.device().limits().depth >= ops.size()) {
             PROMTACT_TRY_ASSIGN(const auto answers, hand.ask_all(ops));
-            for (const std::int64_t answer : answers)
+            for (const std::int64_t answer : answers) {
                 if (answer != static_cast<std::int64_t>(suite_block))
                     return Finding::failed("a write was answered " + std::to_string(answer));
+            }
         } else {
             for (IoOp& op : ops)
                 PROMTACT_TRY(hand.must(op));
@@ -71,10 +73,11 @@ Finding crash_leaves_units_whole(const StoragePlaceFactory& factory) {
     for (std::size_t at = 0; at < got.size(); at += unit) {
         const auto piece = std::span(got).subspan(at, unit);
         if (!same(piece, std::span(old).subspan(at, unit)) &&
-            !same(piece, std::span(fresh).subspan(at, unit)))
+            !same(piece, std::span(fresh).subspan(at, unit))) {
             return Finding::failed(
                 "the " + std::to_string(unit) + " bytes at " + std::to_string(at) +
                 " are neither all old nor all new");
+        }
     }
     return {Finding::Outcome::passed, unseen(*place)};
 }
@@ -89,9 +92,10 @@ Finding truncate_cuts(const StoragePlaceFactory& factory) {
     PROMTACT_TRY(hand.write(1, 0, content));
     PROMTACT_TRY(hand.expect({.kind = IoKind::truncate, .file = 1, .offset = kept}, 0));
     PROMTACT_TRY_ASSIGN(const Bytes cut, hand.read(1, 0, content.size()));
-    if (!same(cut, std::span(content).first(kept)))
+    if (!same(cut, std::span(content).first(kept))) {
         return Finding::failed(
             "cut to " + std::to_string(kept) + " bytes it holds " + std::to_string(cut.size()));
+    }
     PROMTACT_TRY(hand.expect({.kind = IoKind::truncate, .file = 1, .offset = content.size()}, 0));
     PROMTACT_TRY_ASSIGN(const Bytes got, hand.read(1, 0, content.size()));
     if (got.size() != content.size())
@@ -110,13 +114,15 @@ Finding allocate_extends(const StoragePlaceFactory& factory) {
     const Bytes content = pattern(1, suite_block);
     PROMTACT_TRY(hand.create(1, "allocated"));
     PROMTACT_TRY(hand.write(1, 0, content));
-    for (const std::uint64_t blocks : {std::uint64_t{3}, std::uint64_t{1}})
+    for (const std::uint64_t blocks : {std::uint64_t{3}, std::uint64_t{1}}) {
         PROMTACT_TRY(
             hand.expect({.kind = IoKind::allocate, .file = 1, .offset = blocks * suite_block}, 0));
+    }
     PROMTACT_TRY_ASSIGN(const Bytes got, hand.read(1, 0, 4 * suite_block));
-    if (got.size() != 3 * suite_block)
+    if (got.size() != 3 * suite_block) {
         return Finding::failed(
             "allocated 3 blocks and then 1 it holds " + std::to_string(got.size()) + " bytes");
+    }
     if (!same(std::span(got).first(suite_block), content))
         return Finding::failed("allocating changed what was there");
     if (!all_are(std::span(got).subspan(suite_block), std::byte{0}))
@@ -177,9 +183,10 @@ Finding second_number_sees(const StoragePlaceFactory& factory) {
     if (!same(synced, content)) return Finding::failed("a sync took away what was written");
     if (!place->outlives_processes()) return {};
     auto other = StorageSession::open(*place);
-    if (!other && other.error().code == Errc::busy)
+    if (!other && other.error().code == Errc::busy) {
         return {
             Finding::Outcome::passed, "the place lets nobody else in: " + describe(other.error())};
+    }
     if (!other) return Finding(other.error());
     Hand reader(other->device());
     PROMTACT_TRY(reader.must({.kind = IoKind::open, .file = 1, .name = "shared"}));

@@ -22,13 +22,14 @@ std::unique_ptr<StoragePlace> inline_syncs() {
 // Where io_uring or direct I/O is refused nothing can be said about it.
 std::vector<Property> where_it_opens(std::unique_ptr<StoragePlace> (*make)()) {
     std::vector<Property> properties = device_suite(StoragePlaceFactory(make));
-    for (Property& property : properties)
+    for (Property& property : properties) {
         property.run = [make, run = std::move(property.run)] {
             const auto opened = make()->open();
             const bool grey = !opened && (opened.error().code == Errc::unsupported ||
                                           opened.error().code == Errc::denied);
             return grey ? Finding::not_applicable(opened.error().context) : run();
         };
+    }
     return properties;
 }
 

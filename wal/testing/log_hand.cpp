@@ -90,9 +90,10 @@ Result<std::vector<std::vector<std::byte>>> LogHand::read(wal::Lsn from, wal::Ls
         const wal::LogCore::FrameRead& frame = **result;
         wal::RecordCursor cursor(frame.frame, frame.header, core_->layout());
         wal::RecordView record;
-        while (cursor.next(record))
+        while (cursor.next(record)) {
             if (record.lsn >= from && record.lsn <= through)
                 records.emplace_back(record.payload.begin(), record.payload.end());
+        }
         from = frame.header.first_lsn + frame.header.records;
     }
     return records;

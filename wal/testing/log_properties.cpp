@@ -31,15 +31,17 @@ Bytes record_of(Lsn lsn) {
 /// Records 1 to `least` are there, and none that is not record_of() its number.
 Result<void> check_records(LogHand& log, Lsn least) {
     const Lsn durable = log.core().durable();
-    if (durable < least)
+    if (durable < least) {
         return Error{
             Errc::corrupt, 0,
             "of " + std::to_string(least) + " acknowledged records the log finds " +
                 std::to_string(durable)};
+    }
     PROMTACT_TRY_ASSIGN(const auto records, log.read(1, durable));
-    for (Lsn lsn = 1; lsn <= durable; ++lsn)
+    for (Lsn lsn = 1; lsn <= durable; ++lsn) {
         if (records.size() < lsn || records[lsn - 1] != record_of(lsn))
             return Error{Errc::corrupt, 0, "record " + std::to_string(lsn) + " is another"};
+    }
     return {};
 }
 
@@ -167,7 +169,7 @@ Finding log_goes_on_after(const StoragePlaceFactory& factory) {
 
 Finding failure_stops_the_log(const StoragePlaceFactory& factory) {
     bool crashes = false;
-    for (const IoKind kind : {IoKind::write, IoKind::sync_data})
+    for (const IoKind kind : {IoKind::write, IoKind::sync_data}) {
         for (const StorageFault fault : {StorageFault::fail, StorageFault::fail_done}) {
             const FaultRow row{"EIO", {.kind = kind, .fault = fault, .sys_errno = EIO}};
             Finding finding = at_every_position(factory, row, [](const Struck& struck) -> Finding {
@@ -180,6 +182,7 @@ Finding failure_stops_the_log(const StoragePlaceFactory& factory) {
             if (finding.outcome == Finding::Outcome::failed) return finding;
             crashes = factory()->models_crashes();
         }
+    }
     return {
         Finding::Outcome::passed,
         crashes ? std::string{} : "this place cannot crash: it was closed and opened instead"};
@@ -217,13 +220,14 @@ Finding commit_from_threads(StoragePlace& place) {
     PROMTACT_TRY_ASSIGN(const auto log, wal::Log::open(make, config));
     std::array<std::optional<Error>, committers> failed{};
     std::vector<std::thread> threads;
-    for (std::size_t t = 0; t < committers; ++t)
+    for (std::size_t t = 0; t < committers; ++t) {
         threads.emplace_back([&, t] {
             for (Lsn i = 1; i <= each && !failed[t]; ++i) {
                 const Result<Lsn> lsn = log->append_durable(pattern(t * each + i, 700));
                 if (!lsn) failed[t] = lsn.error();
             }
         });
+    }
     for (std::thread& thread : threads)
         thread.join();
     for (const std::optional<Error>& error : failed)

@@ -80,9 +80,10 @@ Finding open_finds_only_what_is_there(const StoragePlaceFactory& factory) {
     const std::string long_name(256, 'n');
     for (const std::string_view name :
          {std::string_view(""), std::string_view("."), std::string_view(".."),
-          std::string_view("a/b"), std::string_view(long_name)})
+          std::string_view("a/b"), std::string_view(long_name)}) {
         for (const IoKind kind : {IoKind::open, IoKind::create, IoKind::unlink})
             PROMTACT_TRY(hand.expect({.kind = kind, .file = 4, .name = name}, -EINVAL));
+    }
     return {};
 }
 
@@ -160,10 +161,11 @@ Finding reopens_after_a_kill(const StoragePlaceFactory& factory) {
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
-    if (!WIFSIGNALED(status))
+    if (!WIFSIGNALED(status)) {
         return Finding::failed(
             "a second process could not use the place: step " +
             std::to_string(WEXITSTATUS(status)));
+    }
     // Requests of a killed process hold its files a while.
     std::optional<StorageSession> session;
     Error refused;

@@ -36,10 +36,11 @@ class MemoryPlace final : public StoragePlace {
         return std::unique_ptr<Storage>(std::move(storage));
     }
     void end(std::unique_ptr<Storage> storage, End how) override {
-        if (how == End::closed)
+        if (how == End::closed) {
             image_ = model_->completed();
-        else
+        } else {
             model_->crash(image_, [](std::size_t index) { return index % 2 == 1; });
+        }
         storage.reset();
     }
     [[nodiscard]] bool models_crashes() const override { return true; }
@@ -146,10 +147,11 @@ class MemoryDevicePlace final : public DevicePlace {
         return std::unique_ptr<wal::Device>(std::move(device));
     }
     void end(std::unique_ptr<wal::Device> device, End how) override {
-        if (how == End::crashed)
+        if (how == End::crashed) {
             device_->crash();
-        else
+        } else {
             static_cast<void>(device_->sync());
+        }
         device.reset();
     }
     [[nodiscard]] bool models_crashes() const override { return true; }

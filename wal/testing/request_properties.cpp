@@ -50,16 +50,19 @@ Finding answers_carry_their_ids(const StoragePlaceFactory& factory) {
     const std::array<std::uint64_t, 4> ids{0, 0xffffffff, 0x700000007, 0xfffffffffffffff0};
     wal::AlignedBytes memory(ids.size() * suite_block, suite_block);
     const std::size_t count = std::min<std::size_t>(ids.size(), storage.limits().depth);
-    for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t i = 0; i < count; ++i) {
         if (!storage.submit(
                 {.id = ids[i], .kind = IoKind::read, .file = 1, .data = part(memory, i)}))
             return Finding::failed("request " + std::to_string(i + 1) + " was not taken");
+    }
     auto counts = collect(storage, count);
-    for (std::size_t i = 0; i < count; ++i)
-        if (counts[ids[i]] != 1)
+    for (std::size_t i = 0; i < count; ++i) {
+        if (counts[ids[i]] != 1) {
             return Finding::failed(
                 "request " + std::to_string(ids[i]) + " was answered " +
                 std::to_string(counts[ids[i]]) + " times by its id");
+        }
+    }
     return {};
 }
 
@@ -83,11 +86,13 @@ Finding every_request_is_answered_once(const StoragePlaceFactory& factory) {
             ++id;
         }
         auto counts = collect(storage, count);
-        for (std::uint64_t asked = first; asked < id; ++asked)
-            if (counts[asked] != 1)
+        for (std::uint64_t asked = first; asked < id; ++asked) {
+            if (counts[asked] != 1) {
                 return Finding::failed(
                     "request " + std::to_string(asked - 999) + " was answered " +
                     std::to_string(counts[asked]) + " times");
+            }
+        }
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     std::array<IoDone, 4> done{};
@@ -113,10 +118,11 @@ Finding depth_is_what_limits_say(const StoragePlaceFactory& factory) {
     };
     while (taken <= depth && storage.submit(read(taken)))
         ++taken;
-    if (taken != depth)
+    if (taken != depth) {
         return Finding::failed(
             "limits say " + std::to_string(depth) + " requests in flight, and " +
             (taken > depth ? "more" : "only " + std::to_string(taken)) + " were taken");
+    }
     if (collect(storage, depth).size() != depth)
         return Finding::failed("not every request of a full storage was answered");
     if (!storage.submit(read(0))) return Finding::failed("the storage stays full");
@@ -148,7 +154,7 @@ Finding unaligned_is_refused(const StoragePlaceFactory& factory) {
     PROMTACT_TRY(hand.create(1, "crooked"));
     PROMTACT_TRY(hand.write(1, 0, content));
     wal::AlignedBytes memory(2 * suite_block, suite_block);
-    for (const IoKind kind : {IoKind::write, IoKind::read})
+    for (const IoKind kind : {IoKind::write, IoKind::read}) {
         for (const Crooked& crooked : cases) {
             const IoOp op{
                 .kind = kind,
@@ -156,11 +162,13 @@ Finding unaligned_is_refused(const StoragePlaceFactory& factory) {
                 .offset = crooked.offset,
                 .data = memory.span().subspan(crooked.address, crooked.length)};
             PROMTACT_TRY_ASSIGN(const std::int64_t answer, hand.ask(op));
-            if (answer != -EINVAL)
+            if (answer != -EINVAL) {
                 return Finding::failed(
                     "a " + std::string(to_string(kind)) + " with " + std::string(crooked.what) +
                     " out of line was answered " + std::to_string(answer) + ", not EINVAL");
+            }
         }
+    }
     PROMTACT_TRY_ASSIGN(const Bytes got, hand.read(1, 0, 5 * suite_block));
     if (!same(got, content)) return Finding::failed("a refused request changed the file");
     return {};
@@ -172,9 +180,10 @@ Finding smallest_request_is_taken(const StoragePlaceFactory& factory) {
     Hand hand(session.device());
     const StorageLimits limits = session.device().limits();
     for (const std::uint32_t value :
-         {limits.align_memory, limits.align_offset, limits.atomic_bytes})
+         {limits.align_memory, limits.align_offset, limits.atomic_bytes}) {
         if (value == 0 || (value & (value - 1)) != 0)
             return Finding::failed("limits() say " + std::to_string(value) + ", no power of two");
+    }
     if (suite_block % limits.align_offset != 0)
         return Finding::failed("a log writes blocks of 4096 bytes, which limits() do not allow");
     PROMTACT_TRY(hand.create(1, "smallest"));

@@ -60,9 +60,10 @@ Result<std::vector<std::int64_t>> Hand::ask_all(std::span<IoOp> ops) {
     const std::uint64_t first = last_id_ + 1;
     for (IoOp& op : ops) {
         op.id = ++last_id_;
-        if (!storage_->submit(op))
+        if (!storage_->submit(op)) {
             return Error{
                 Errc::busy, 0, words_of(op) + " was not taken though there must be room for it"};
+        }
     }
     std::vector<std::int64_t> answers(ops.size());
     std::vector<bool> answered(ops.size());
@@ -73,11 +74,12 @@ Result<std::vector<std::int64_t>> Hand::ask_all(std::span<IoOp> ops) {
         const std::size_t count = storage_->wait(done, 100'000'000);
         for (std::size_t i = 0; i < count; ++i) {
             const std::uint64_t index = done[i].id - first;
-            if (index >= ops.size() || answered[index])
+            if (index >= ops.size() || answered[index]) {
                 return Error{
                     Errc::io, EPROTO,
                     "an answer came to request " + std::to_string(done[i].id) +
                         ", which is not in flight"};
+            }
             answered[index] = true;
             answers[index] = done[i].result;
             --left;

@@ -4,6 +4,7 @@
 // The suite as GoogleTest tests: one test for each property, named suite.property.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,12 +33,13 @@ class PropertyTest : public ::testing::Test {
 /// Makes a test of each property. Call it before RUN_ALL_TESTS, or for a variable at namespace
 /// scope. Returns how many.
 inline int register_device_suite(const char* suite, const std::vector<Property>& properties) {
-    for (const Property& property : properties)
+    for (const Property& property : properties) {
         ::testing::RegisterTest(
             suite, std::string(property.name).c_str(), nullptr, nullptr, __FILE__, __LINE__,
             [property]() -> ::testing::Test* {
                 return std::make_unique<PropertyTest>(property).release();
             });
+    }
     return static_cast<int>(properties.size());
 }
 
