@@ -73,10 +73,8 @@ class BentStorage : public Storage {
     void follow(const IoOp& op) {
         if (op.kind == IoKind::create || op.kind == IoKind::open)
             names_.insert_or_assign(op.file, std::string(op.name));
-        if (op.kind == IoKind::rename) {
-            for (auto& [file, name] : names_)
-                if (name == op.name) name = op.new_name;
-        }
+        for (auto& [file, name] : names_)
+            if (op.kind == IoKind::rename && name == op.name) name = op.new_name;
         in_flight_.push_back(op);
     }
     std::size_t deliver(std::span<IoDone> done, std::size_t count) {

@@ -4,6 +4,7 @@
 // The suite as GoogleTest tests: one test for each property, named suite.property.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
