@@ -22,7 +22,9 @@ Freshness stale(std::string reason) {
 } // namespace
 
 bool changes_answers(std::string_view path) {
-    for (const std::string_view end : {".md", "_test.cpp", "_bench.cpp", "_fuzz.cpp"})
+    for (const std::string_view end :
+         {".md", "_test.cpp", "_test_internal.hpp", "_fixture_internal.hpp", "_bench.cpp",
+          "_fuzz.cpp", "_campaign.cpp"})
         if (path.ends_with(end)) return false;
     for (const std::string_view part : {"/corpus/", "/testdata/", "/testing/"})
         if (path.find(part) != std::string_view::npos) return false;

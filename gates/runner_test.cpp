@@ -98,6 +98,16 @@ Result<GateReport> speechless(const GateContext& context) {
     if (context.sabotaged()) return control_fails(context);
     return GateReport{};
 }
+Result<GateReport> naming_its_files(const GateContext& context) {
+    const std::string file = (context.options().directory / "log-1").string();
+    GateReport report;
+    report.verdict = Verdict::fail;
+    report.reason = file + ": block 7 is damaged, and " + file + " has no other";
+    report.notes = {"kept in " + file};
+    if (context.sabotaged()) return report;
+    report.remedy = "look at " + file;
+    return report;
+}
 Result<GateReport> chatty(const GateContext& context) {
     std::printf("noise on stdout\n");
     return well_behaved(context);
@@ -106,6 +116,7 @@ Result<GateReport> chatty(const GateContext& context) {
 const GateInfo good_info = fake_info("good");
 const GateInfo chatty_info = fake_info("chatty");
 const GateInfo failing_info = fake_info("failing");
+const GateInfo naming_info = fake_info("naming");
 const GateInfo crashing_info = fake_info("crashing");
 const GateInfo vanishing_info = fake_info("vanishing");
 const GateInfo overrunning_info = fake_info("overrunning", std::chrono::milliseconds{300});
@@ -151,6 +162,7 @@ const std::vector<GateEntry> all_fakes{
     {&good_info, &well_behaved},
     {&chatty_info, &chatty},
     {&failing_info, &failing},
+    {&naming_info, &naming_its_files},
     {&crashing_info, &crashing},
     {&vanishing_info, &vanishing},
     {&overrunning_info, &overrunning},
@@ -194,6 +206,15 @@ TEST(GateRunner, KeepsReasonAndRemedyOfAFailure) {
     EXPECT_EQ(record.verdict, Verdict::fail);
     EXPECT_EQ(record.reason, "byte 7 differs");
     EXPECT_EQ(record.remedy, "replace the disk");
+}
+
+TEST(GateRunner, CallsFilesOfTheGatesFolderByTheirOwnNames) {
+    const GateRecord record = record_of_gate("naming");
+    EXPECT_EQ(record.reason, "log-1: block 7 is damaged, and log-1 has no other");
+    EXPECT_EQ(record.remedy, "look at log-1");
+    EXPECT_THAT(record.notes, ElementsAre("kept in log-1"));
+    ASSERT_TRUE(record.control);
+    EXPECT_EQ(record.control->reason, record.reason);
 }
 
 TEST(GateRunner, NamesTheSignalOfACrash) {

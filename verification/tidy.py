@@ -33,7 +33,7 @@ RULES = {
     "spdx": (shape.check_spdx, "licence and copyright lines"),
     "asserts": (shape.check_asserts, "assertion density of the core units"),
     "registered": (shape.check_registered, "every source and test is built"),
-    "words": (prose.check_words, "nothing unfinished, nothing of one workplace"),
+    "words": (prose.check_words, "nothing unfinished, no path or host of one machine"),
     "contracts": (prose.check_contracts, "public names carry contracts"),
     "readme": (prose.check_readmes, "every unit folder has its page"),
     "markdown": (prose.check_markdown, "one title, links that lead somewhere"),

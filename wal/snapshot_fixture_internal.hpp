@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
 //
-// Test helpers: a storage in memory whose answers a test can replace, one over a real directory,
-// and images made in one line.
+// Test helpers: a storage in memory whose answers a test can replace, and images made in one line.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +9,6 @@
 #include <cerrno>
 #include <cstring>
 #include <deque>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -19,15 +17,10 @@
 #include <string>
 #include <vector>
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <gtest/gtest.h>
 
 #include <promtact/base/error_text.hpp>
 #include <promtact/base/storage.hpp>
-#include <promtact/base/unique_fd.hpp>
 #include <promtact/wal/snapshot_decoder.hpp>
 #include <promtact/wal/snapshot_store.hpp>
 
@@ -176,84 +169,6 @@ class MapStorage final : public Storage {
 
     StorageLimits limits_;
     std::map<std::uint32_t, std::shared_ptr<Content>> open_{}; // shared with files
-    std::optional<IoDone> done_{};
-};
-
-/// A real directory, by plain calls.
-class DirectoryStorage final : public Storage {
-  public:
-    explicit DirectoryStorage(std::string path) : path_(std::move(path)) {}
-
-    [[nodiscard]] StorageLimits limits() const override { return {}; }
-    [[nodiscard]] bool submit(const IoOp& op) override {
-        if (done_) return false;
-        const std::int64_t result = perform(op);
-        done_ = IoDone{.id = op.id, .result = result < 0 ? -errno : result};
-        return true;
-    }
-    [[nodiscard]] std::size_t poll(std::span<IoDone> done) override {
-        if (!done_ || done.empty()) return 0;
-        done.front() = *done_;
-        done_.reset();
-        return 1;
-    }
-    [[nodiscard]] std::size_t wait(std::span<IoDone> done, std::uint64_t) override {
-        return poll(done);
-    }
-
-  private:
-    [[nodiscard]] std::string at(std::string_view name) const {
-        return path_ + "/" + std::string(name);
-    }
-    std::int64_t perform(const IoOp& op) {
-        switch (op.kind) {
-        case IoKind::list: {
-            if (op.offset > 0) return 0;
-            std::string text;
-            for (const auto& entry : std::filesystem::directory_iterator(path_))
-                text += 'f' + entry.path().filename().string() + '\0';
-            PROMTACT_ASSERT(text.size() <= op.data.size());
-            std::memcpy(op.data.data(), text.data(), text.size());
-            return static_cast<std::int64_t>(text.size());
-        }
-        case IoKind::open:
-        case IoKind::create: {
-            open_[op.file] =
-                UniqueFd(::open(at(op.name).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-            struct stat facts = {};
-            if (::fstat(open_[op.file].get(), &facts) != 0) return -1;
-            return facts.st_size;
-        }
-        case IoKind::read:
-            return ::pread(
-                open_[op.file].get(), op.data.data(), op.data.size(),
-                static_cast<off_t>(op.offset));
-        case IoKind::write:
-            return ::pwrite(
-                open_[op.file].get(), op.data.data(), op.data.size(),
-                static_cast<off_t>(op.offset));
-        case IoKind::truncate:
-            return ::ftruncate(open_[op.file].get(), static_cast<off_t>(op.offset));
-        case IoKind::rename:
-            return ::rename(at(op.name).c_str(), at(op.new_name).c_str());
-        case IoKind::unlink:
-            return ::unlink(at(op.name).c_str());
-        case IoKind::sync_data:
-        case IoKind::sync_all:
-            return ::fdatasync(open_[op.file].get());
-        case IoKind::sync_dir: {
-            const UniqueFd directory(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-            return ::fsync(directory.get());
-        }
-        case IoKind::allocate:
-            return 0;
-        }
-        errno = EINVAL;
-        return -1;
-    }
-
-    std::string path_;
-    std::map<std::uint32_t, UniqueFd> open_{};
     std::optional<IoDone> done_{};
 };
 

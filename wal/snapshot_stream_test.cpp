@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <promtact/base/crc32c.hpp>
+#include <promtact/base/file_storage.hpp>
 
 #include "snapshot_fixture_internal.hpp"
 
@@ -36,11 +37,12 @@ std::size_t heap_bytes() {
 
 class SnapshotStream : public ::testing::Test {
   protected:
-    SnapshotStore open() { return SnapshotStore::open(storage, {}).value(); }
+    SnapshotStore open() { return SnapshotStore::open(*storage, {}).value(); }
     void watch() { peak = std::max(peak, heap_bytes()); }
 
     promtact::test_support::TemporaryDirectory directory{};
-    DirectoryStorage storage{directory.path().string()};
+    std::unique_ptr<FileStorage> storage =
+        FileStorage::open(directory.path(), {.direct = FileStorageOptions::Direct::off}).value();
     std::size_t peak = 0;
 };
 
