@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <promtact/base/assert.hpp>
+#include <promtact/wal/log_core.hpp>
 
 #include "salvage_internal.hpp"
 #include "snapshot_pump_internal.hpp"
@@ -76,6 +77,7 @@ class Salvage {
             }
         if (segments_.empty()) return Error{Errc::not_found, 0, "there is no log here"};
         PROMTACT_TRY(find_header(report));
+        make_plausible();
         PROMTACT_TRY(writer_.begin(header_));
         for (const std::uint64_t segment : segments_)
             PROMTACT_TRY(read_segment(segment));
@@ -104,6 +106,14 @@ class Salvage {
             return {};
         }
         return Error{Errc::format, 0, "neither SUPER nor any segment says which log this was"};
+    }
+    /// What SUPER or a header states may itself be the damage.
+    void make_plausible() noexcept {
+        if (header_.first_lsn == 0 || header_.first_lsn > lsn_max) header_.first_lsn = 1;
+        const std::uint64_t bytes = header_.segment_bytes;
+        if (bytes % block_bytes != 0 || bytes < segment_bytes_min || bytes > segment_bytes_max)
+            header_.segment_bytes = LogOptions{}.segment_bytes;
+        if (header_.layout != Layout::fixed) header_.layout = Layout::variable;
     }
     bool read_header(std::uint64_t segment, SegmentHeader& header) {
         const auto blocks = window_.open(segment_name(segment));
