@@ -40,7 +40,8 @@ class Dumper {
         if (last < options_.from || frame.first_lsn > options_.through) return;
         text_.clear();
         put(options_.json
-                ? R"({{"block":{},"kind":"{}","first_lsn":{},"records":{},"blocks":{},"body_bytes":{},"durable_lsn":{},"chain":{}{}}})"
+                ? R"({{"block":{},"kind":"{}","first_lsn":{},"records":{},"blocks":{},)"
+                  R"("body_bytes":{},"durable_lsn":{},"chain":{}{}}})"
                 : "  block {} {} LSN {} records {} blocks {} body {} durable {} chain {:#018x}{}",
             frame.block_no, to_string(FrameKind{frame.kind}), frame.first_lsn, frame.records,
             frame.blocks, frame.body_bytes, frame.durable_lsn, frame.chain,

@@ -25,7 +25,8 @@ std::string frame_words(const FrameHeader& frame, std::uint64_t at, Layout layou
     return fmt::format(
         fmt::runtime(
             json
-                ? R"("what":"frame","kind":"{}","first_lsn":{},"records":{},"blocks":{},"salt":{},"block_no":{},"note":"{}")"
+                ? R"("what":"frame","kind":"{}","first_lsn":{},"records":{},"blocks":{},"salt":{},)"
+                  R"("block_no":{},"note":"{}")"
                 : "frame {} LSN {} records {} blocks {} salt {:#018x} block_no {} {}"),
         kind, frame.first_lsn, frame.records, frame.blocks, frame.salt, frame.block_no, note);
 }

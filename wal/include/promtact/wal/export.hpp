@@ -125,6 +125,7 @@ export_log(Storage& storage, const ExportOptions& options, const TextSink& sink)
 /// The checksum that a record's line carries: CRC32C of LSN, type, flags, schema and payload.
 std::uint32_t export_checksum(Lsn lsn, RecordTag tag, std::span<const std::byte> payload) noexcept;
 
+/// Shape: RFC 4648 with padding.
 std::string base64(std::span<const std::byte> bytes);
 /// False when the text is not what base64() makes.
 bool parse_base64(std::string_view text, std::vector<std::byte>& out);
