@@ -103,11 +103,12 @@ Result<void> LogImport::take(const ExportItem& item) {
         return {};
     }
     case ExportItem::Kind::gap:
-        if (!options_.accept_gaps)
+        if (!options_.accept_gaps) {
             return Error{
                 Errc::refused, 0,
                 "records " + std::to_string(item.lsn) + " to " + std::to_string(item.last) +
                     " are missing; -accept-gaps makes a log in which they are void"};
+        }
         if (item.last - item.lsn >= gap_max)
             return Error{Errc::refused, 0, "a gap of more LSNs than any segment holds"};
         lost_ += item.last - item.lsn + 1;

@@ -286,10 +286,11 @@ void show(disk::Pool& pool, const disk::Image& image) {
     };
     const auto dumped = dump_log(memory, {.records = true, .json = true}, sink);
     PROMTACT_ASSERT(dumped.has_value());
-    for (const disk::Image::Link& link : image.links)
+    for (const disk::Image::Link& link : image.links) {
         if (const std::uint64_t id = parse_segment_name(pool.name(link.name)); id != 0) {
             PROMTACT_ASSERT(dump_blocks(memory, id, true, sink).has_value());
         }
+    }
     const auto saved = export_log(memory, {.salvage = true}, sink);
     PROMTACT_ASSERT(saved.has_value() || !saved.error().context.empty());
 }

@@ -221,7 +221,7 @@ TEST(WalRepair, WhatNoRepairMendsIsRefusedInWords) {
         {"nothing says what SUPER said",
          [](Image& i) {
              i.remove("SUPER");
-             for (const std::uint64_t id : {7, 8, 9})
+             for (const std::uint64_t id : {7U, 8U, 9U})
                  i.flip(id, 0, 100);
          }},
     };

@@ -70,11 +70,12 @@ class Salvage {
 
     Result<void> run(const ScanReport& report) {
         PROMTACT_TRY_ASSIGN(const auto entries, pump_.list());
-        for (const SnapshotPump::Entry& entry : entries)
+        for (const SnapshotPump::Entry& entry : entries) {
             if (const std::uint64_t segment = parse_segment_name(entry.name);
                 segment != 0 && entry.regular) {
                 segments_.push_back(segment);
             }
+        }
         if (segments_.empty()) return Error{Errc::not_found, 0, "there is no log here"};
         PROMTACT_TRY(find_header(report));
         make_plausible();
@@ -149,12 +150,13 @@ class Salvage {
         return {};
     }
     [[nodiscard]] bool stands(const FrameHeader& frame, std::span<const std::byte> bytes) const {
-        for (std::uint32_t i = 0; i < frame.blocks; ++i)
+        for (std::uint32_t i = 0; i < frame.blocks; ++i) {
             if (!frame_block_matches(
                     bytes.first(block_bytes), frame, header_.layout, i,
                     bytes.subspan(std::size_t{i} * block_bytes, block_bytes))) {
                 return false;
             }
+        }
         return check_body(bytes, frame, header_.layout) == nullptr;
     }
     /// Of a segment whose header is gone: the salt of the frame with the highest LSN, since those

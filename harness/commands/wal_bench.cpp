@@ -58,15 +58,18 @@ std::optional<wal::Engine> engine_named(const std::string& name) {
 
 std::vector<WalJob> jobs(std::uint64_t scale) {
     std::vector<WalJob> all;
-    for (const AppendStyle style : {AppendStyle::callback, AppendStyle::blocking})
-        for (const std::uint32_t bytes : {100U, 1024U, 16384U})
-            for (const std::uint32_t writers : {1U, 8U, 64U})
+    for (const AppendStyle style : {AppendStyle::callback, AppendStyle::blocking}) {
+        for (const std::uint32_t bytes : {100U, 1024U, 16384U}) {
+            for (const std::uint32_t writers : {1U, 8U, 64U}) {
                 all.push_back(
                     {.style = style,
                      .writers = writers,
                      .record_bytes = bytes,
                      .records = std::max<std::uint64_t>(
                          writers * (bytes > 4096 ? 4 : 8) * scale, std::uint64_t{10} * scale)});
+            }
+        }
+    }
     return all;
 }
 
@@ -134,6 +137,7 @@ Result<Row> measure(
 
 std::uint64_t median_ops(const std::vector<bench::RunFigures>& runs) {
     std::vector<std::uint64_t> values;
+    values.reserve(runs.size());
     for (const bench::RunFigures& run : runs)
         values.push_back(run.operations_per_second);
     return bench::median(values);

@@ -109,10 +109,11 @@ class LogDriver {
             if (!result || !*result) break;
             RecordCursor cursor((**result).frame, (**result).header, log->layout());
             RecordView record;
-            while (cursor.next(record))
+            while (cursor.next(record)) {
                 if (record.lsn >= from && record.lsn <= to) {
                     records.push_back({record.payload.begin(), record.payload.end()});
                 }
+            }
             from = (**result).header.first_lsn + (**result).header.records;
         }
         return records;
