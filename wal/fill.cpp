@@ -82,7 +82,11 @@ Result<void> LogImport::begin(const ExportHeader& header) {
     log.segment_bytes = options_.segment_bytes != 0 ? options_.segment_bytes : header.segment_bytes;
     log.layout = header.layout;
     log.first_lsn = header.first_lsn;
-    log.frame_bytes_max = frame_blocks_max * block_bytes; // any record an older log may hold
+    // Any record that the segments can hold.
+    log.frame_bytes_max = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(frame_blocks_max * block_bytes, log.segment_bytes));
+    log.zero_chunk_bytes = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(log.zero_chunk_bytes, log.segment_bytes));
     PROMTACT_TRY_ASSIGN(filler_, LogFiller::create(*storage_, log));
     return {};
 }

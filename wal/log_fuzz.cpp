@@ -34,6 +34,7 @@ constexpr std::size_t changes_max = 12;
 enum Options : std::uint8_t {
     strict = 1,
     mend_repair = 2, // repair what can be repaired
+    shown = 8,       // dump and salvage it too
     continuous = 4,  // make the chain of frames and segments hold after the damage
 };
 
@@ -321,7 +322,7 @@ void run(Bytes input) {
     PROMTACT_ASSERT(again.report.text == first.report.text);
     PROMTACT_ASSERT(again.report.end == first.report.end);
     recover(pool, image.image, first.report, options);
-    show(pool, image.image);
+    if ((options & shown) != 0) show(pool, image.image);
     if ((options & mend_repair) != 0) mend(pool, image.image, options);
 }
 

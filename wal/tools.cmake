@@ -15,3 +15,6 @@ promtact_test(wal_tools FILES dump_test.cpp explain_test.cpp export_test.cpp mig
   DEPENDS promtact::wal_tools wal_allocation_peak TIMEOUT 300)
 promtact_fuzz(wal log_fuzz.cpp DEPENDS promtact::wal_tools wal_allocation_peak)
 promtact_fuzz(wal export_fuzz.cpp DEPENDS promtact::wal_tools)
+if(PROMTACT_TESTS AND NOT PROMTACT_FUZZ) # slow under the sanitizers
+  set_tests_properties(fuzz-replay.log_fuzz fuzz-replay.export_fuzz PROPERTIES TIMEOUT 300)
+endif()
