@@ -124,9 +124,10 @@ TEST(DiskModel, ASizeMayPersistWithoutTheData) {
 
 TEST(DiskModel, AboveTheLimitTheNamedSubsetsAreVisited) {
     Fixture disk;
-    for (int i = 0; i < 20; ++i)
+    for (int i = 0; i < 20; ++i) {
         disk.model.complete(
             disk.model.write(disk.file, 512ULL * static_cast<unsigned>(i % 4), filled(512, i + 1)));
+    }
     const CrashOptions options{.random = 100};
 
     disk.images(options);

@@ -40,10 +40,12 @@ TEST(GateCatalog, LeavesNoTextOutAndNoGateWithoutAControl) {
 
 // A folder that is not there never changes: the answer would stay current for ever.
 TEST(GateCatalog, QualifiesFoldersThatExist) {
-    for (const GateEntry& entry : catalog())
-        for (const std::string_view folder : entry.info->qualifies)
+    for (const GateEntry& entry : catalog()) {
+        for (const std::string_view folder : entry.info->qualifies) {
             EXPECT_TRUE(std::filesystem::is_directory(test_source_path(folder)))
                 << entry.info->id << " qualifies " << folder;
+        }
+    }
 }
 
 // However slow the host: bodies and controls that all use up their budgets end a quick campaign

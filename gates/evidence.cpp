@@ -88,17 +88,34 @@ render_evidence(const Evidence& evidence, std::span<const GateEntry> catalog) {
     std::vector<Document> documents{
         {"results/EVIDENCE.md", evidence_page(evidence)},
         {"results/STATUS.md", status_page(evidence, catalog)}};
-    std::vector<const AcceptedCampaign*> of_host;
-    for (std::size_t i = 0; i < evidence.campaigns.size(); ++i) {
-        of_host.push_back(&evidence.campaigns[i]);
-        const bool last = i + 1 == evidence.campaigns.size() ||
-                          evidence.campaigns[i + 1].campaign.host != of_host.back()->campaign.host;
-        if (!last) continue;
-        for (Document& document : host_documents(of_host))
+    for (const HostEvidence& host : hosts_of(evidence)) {
+        for (Document& document : host_documents(host))
             documents.push_back(std::move(document));
-        of_host.clear();
     }
     return documents;
+}
+
+std::vector<HostEvidence> hosts_of(const Evidence& evidence) {
+    std::vector<HostEvidence> hosts;
+    for (const AcceptedCampaign& accepted : evidence.campaigns) {
+        if (hosts.empty() || hosts.back().newest().host != accepted.campaign.host)
+            hosts.emplace_back();
+        HostEvidence& host = hosts.back();
+        host.campaigns.push_back(&accepted);
+        for (std::size_t i = 0; i < accepted.campaign.records.size(); ++i) {
+            const std::string& id = accepted.campaign.records[i].id;
+            const auto earlier =
+                std::find_if(host.results.begin(), host.results.end(), [&](const auto& result) {
+                    return result.record().id == id;
+                });
+            if (earlier == host.results.end()) {
+                host.results.push_back({&accepted, i});
+            } else {
+                *earlier = {&accepted, i};
+            }
+        }
+    }
+    return hosts;
 }
 
 std::vector<fs::path>

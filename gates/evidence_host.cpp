@@ -72,22 +72,19 @@ find_histogram(const Campaign& campaign, std::string_view gate, std::string_view
 
 class HostPage {
   public:
-    explicit HostPage(const std::vector<const AcceptedCampaign*>& campaigns)
-        : campaigns_(campaigns), newest_(*campaigns.back()),
-          folder_(fs::path("results/hosts") / newest_.campaign.host) {}
+    explicit HostPage(const HostEvidence& host)
+        : host_(host), folder_(fs::path("results/hosts") / host.newest().host) {}
 
     std::vector<Document> render() {
-        std::string text = generated_banner() + "# " + newest_.campaign.host +
-                           "\n\nNewest accepted "
-                           "campaign: " +
-                           newest_.campaign.name + ", " + campaign_time(newest_.campaign.name) +
-                           ".\n\n## Host\n\n" + facts_table(newest_.campaign.facts) +
-                           "\n## Results\n\n";
-        for (std::size_t i = 0; i < newest_.campaign.records.size(); ++i) {
-            const GateRecord& record = newest_.campaign.records[i];
-            text += result_section(record, newest_.freshness[i], "###");
-            for (const Measurement& measurement : record.measurements)
-                text += pictures(record.id, measurement);
+        const Campaign& newest = host_.newest();
+        std::string text = generated_banner() + "# " + newest.host +
+                           "\n\nNewest accepted campaign: " + newest.name + ", " +
+                           campaign_time(newest.name) + ".\n\n## Host\n\n" +
+                           facts_table(newest.facts) + "\n## Results\n\n";
+        for (const StandingResult& result : host_.results) {
+            text += result_section(result.record(), result.freshness(), "###");
+            for (const Measurement& measurement : result.record().measurements)
+                text += pictures(result, measurement);
         }
         text += earlier_campaigns();
         documents_.insert(documents_.begin(), {folder_ / "README.md", text});
@@ -101,14 +98,15 @@ class HostPage {
         return "![" + markdown_escaped(caption) + "](" + file.string() + ")\n\n";
     }
 
-    std::string pictures(const std::string& gate, const Measurement& measurement) {
-        if (find_histogram(newest_.campaign, gate, measurement.name) == nullptr) return "";
+    std::string pictures(const StandingResult& result, const Measurement& measurement) {
+        const std::string& gate = result.record().id;
+        if (find_histogram(result.accepted->campaign, gate, measurement.name) == nullptr) return "";
         const std::string title = gate + ": " + measurement.name;
         const auto& histogram = std::get<Histogram>(measurement.value);
         const std::string stem = gate + "." + measurement.name;
         std::string text = picture(stem, title, histogram_svg(histogram, title, measurement.unit));
         std::vector<Curve> curves;
-        for (const AcceptedCampaign* accepted : campaigns_) {
+        for (const AcceptedCampaign* accepted : host_.campaigns) {
             if (const Histogram* one = find_histogram(accepted->campaign, gate, measurement.name);
                 one != nullptr)
                 curves.push_back({accepted->campaign.name, one});
@@ -122,7 +120,7 @@ class HostPage {
     std::string earlier_campaigns() const {
         std::string text = "## Campaigns\n\n";
         TextTable table({"campaign", "kernel", "passed", "failed", "grey"});
-        for (const AcceptedCampaign* accepted : campaigns_) {
+        for (const AcceptedCampaign* accepted : host_.campaigns) {
             std::size_t passed = 0;
             std::size_t grey = 0;
             const std::vector<GateRecord>& records = accepted->campaign.records;
@@ -138,17 +136,16 @@ class HostPage {
         return text + table.markdown({2, 3, 4});
     }
 
-    const std::vector<const AcceptedCampaign*>& campaigns_;
-    const AcceptedCampaign& newest_;
+    const HostEvidence& host_;
     fs::path folder_;
     std::vector<Document> documents_{};
 };
 
 } // namespace
 
-std::vector<Document> host_documents(const std::vector<const AcceptedCampaign*>& campaigns) {
-    PROMTACT_ASSERT(!campaigns.empty());
-    return HostPage(campaigns).render();
+std::vector<Document> host_documents(const HostEvidence& host) {
+    PROMTACT_ASSERT(!host.campaigns.empty());
+    return HostPage(host).render();
 }
 
 } // namespace promtact::gates

@@ -23,15 +23,13 @@ std::string headline(const GateRecord& record) {
     return record.summary.empty() ? record.reason : record.summary;
 }
 
-std::string summary_table(const AcceptedCampaign& accepted) {
-    TextTable table({"area", "gate", "verdict", "headline", "freshness"});
-    const Campaign& campaign = accepted.campaign;
-    for (std::size_t i = 0; i < campaign.records.size(); ++i) {
-        const GateRecord& record = campaign.records[i];
+std::string summary_table(const HostEvidence& host) {
+    TextTable table({"area", "result", "verdict", "headline", "freshness"});
+    for (const StandingResult& result : host.results) {
+        const GateRecord& record = result.record();
         table.row(
             {record.tier, markdown_escaped(record.id), verdict_cell(record.verdict),
-             markdown_escaped(headline(record)),
-             markdown_escaped(to_string(accepted.freshness[i]))});
+             markdown_escaped(headline(record)), markdown_escaped(to_string(result.freshness()))});
     }
     return table.markdown();
 }
@@ -43,56 +41,41 @@ std::string host_line(const Campaign& campaign) {
                facts.machine.cpu_model + ", " + std::to_string(facts.machine.cpus) +
                " processors, Linux " + facts.kernel.release + ", " + facts.storage.filesystem +
                " on " + facts.storage.device + " (" + facts.storage.write_cache + ")") +
-           ". Campaign " + campaign.name + " of " + campaign_time(campaign.name) + ".\n\n";
-}
-
-struct Newest {
-    const AcceptedCampaign* campaign = nullptr;
-    std::size_t index = 0;
-};
-
-// The newest accepted result of a gate on a host. campaigns are sorted by time within a host.
-std::vector<Newest> newest_results(const Evidence& evidence, std::string_view gate) {
-    std::vector<Newest> newest;
-    for (const AcceptedCampaign& accepted : evidence.campaigns) {
-        for (std::size_t i = 0; i < accepted.campaign.records.size(); ++i) {
-            if (accepted.campaign.records[i].id != gate) continue;
-            if (!newest.empty() && newest.back().campaign->campaign.host == accepted.campaign.host)
-                newest.pop_back();
-            newest.push_back({&accepted, i});
-        }
-    }
-    return newest;
+           ". Newest campaign " + campaign.name + " of " + campaign_time(campaign.name) + ".\n\n";
 }
 
 void status_rows(
-    TextTable& table, std::string_view capability, const GateInfo& info, const Evidence& evidence) {
-    const std::vector<Newest> newest = newest_results(evidence, info.id);
-    if (newest.empty()) {
+    TextTable& table, std::string_view capability, const GateInfo& info,
+    const std::vector<HostEvidence>& hosts) {
+    bool answered = false;
+    for (const HostEvidence& host : hosts) {
+        for (const StandingResult& result : host.results) {
+            if (result.record().id != info.id) continue;
+            answered = true;
+            const Campaign& campaign = result.accepted->campaign;
+            table.row(
+                {markdown_escaped(capability), markdown_escaped(info.id),
+                 verdict_cell(result.record().verdict), campaign.host, campaign_time(campaign.name),
+                 markdown_escaped(to_string(result.freshness()))});
+        }
+    }
+    if (!answered) {
         table.row(
             {markdown_escaped(capability), markdown_escaped(info.id), "no accepted result", "", "",
              ""});
-    }
-    for (const Newest& one : newest) {
-        const Campaign& campaign = one.campaign->campaign;
-        const GateRecord& record = campaign.records[one.index];
-        table.row(
-            {markdown_escaped(capability), markdown_escaped(info.id), verdict_cell(record.verdict),
-             campaign.host, campaign_time(campaign.name),
-             markdown_escaped(to_string(one.campaign->freshness[one.index]))});
     }
 }
 
 std::string readme_block(const Evidence& evidence) {
     std::string text(figures_begin);
     text += "\n";
-    const std::vector<const AcceptedCampaign*> hosts = newest_per_host(evidence);
+    const std::vector<HostEvidence> hosts = hosts_of(evidence);
     if (hosts.empty()) text += "\n" + std::string(nothing_yet);
-    for (const AcceptedCampaign* accepted : hosts) {
-        const Campaign& campaign = accepted->campaign;
+    for (const HostEvidence& host : hosts) {
+        const Campaign& campaign = host.newest();
         text += "\nHost [" + campaign.host + "](results/hosts/" + campaign.host +
                 "/README.md), Linux " + markdown_escaped(campaign.facts.kernel.release) + ", " +
-                campaign_time(campaign.name) + ":\n\n" + summary_table(*accepted);
+                campaign_time(campaign.name) + ":\n\n" + summary_table(host);
     }
     return text + "\n" + std::string(figures_end);
 }
@@ -106,27 +89,17 @@ std::size_t count_of(std::string_view text, std::string_view part) {
 
 } // namespace
 
-std::vector<const AcceptedCampaign*> newest_per_host(const Evidence& evidence) {
-    std::vector<const AcceptedCampaign*> newest;
-    for (const AcceptedCampaign& accepted : evidence.campaigns) {
-        if (!newest.empty() && newest.back()->campaign.host == accepted.campaign.host)
-            newest.pop_back();
-        newest.push_back(&accepted);
-    }
-    return newest;
-}
-
 std::string evidence_page(const Evidence& evidence) {
     std::string text = generated_banner() +
                        "# Evidence\n\nEvery figure below comes from a result file of an accepted "
                        "campaign. A grey verdict was not answered and is never a pass.\n\n";
-    const std::vector<const AcceptedCampaign*> hosts = newest_per_host(evidence);
+    const std::vector<HostEvidence> hosts = hosts_of(evidence);
     if (hosts.empty()) return text + std::string(nothing_yet);
-    for (const AcceptedCampaign* accepted : hosts) {
-        text += "## " + accepted->campaign.host + "\n\n" + host_line(accepted->campaign) +
-                summary_table(*accepted) + "\n";
-        for (std::size_t i = 0; i < accepted->campaign.records.size(); ++i)
-            text += result_section(accepted->campaign.records[i], accepted->freshness[i], "###");
+    for (const HostEvidence& host : hosts) {
+        text += "## " + host.newest().host + "\n\n" + host_line(host.newest()) +
+                summary_table(host) + "\n";
+        for (const StandingResult& result : host.results)
+            text += result_section(result.record(), result.freshness(), "###");
     }
     text.pop_back();
     return text;
@@ -136,6 +109,7 @@ std::string status_page(const Evidence& evidence, std::span<const GateEntry> cat
     std::string text = generated_banner() +
                        "# Status\n\nWhat each unit rests on: the newest accepted result of every "
                        "gate that qualifies it. A stale result speaks of older code.\n\n";
+    const std::vector<HostEvidence> hosts = hosts_of(evidence);
     std::set<std::string_view> capabilities;
     for (const GateEntry& entry : catalog)
         capabilities.insert(entry.info->qualifies.begin(), entry.info->qualifies.end());
@@ -144,7 +118,7 @@ std::string status_page(const Evidence& evidence, std::span<const GateEntry> cat
         for (const GateEntry& entry : catalog) {
             const auto& units = entry.info->qualifies;
             if (std::find(units.begin(), units.end(), capability) != units.end())
-                status_rows(table, capability, *entry.info, evidence);
+                status_rows(table, capability, *entry.info, hosts);
         }
     }
     return text + table.markdown();

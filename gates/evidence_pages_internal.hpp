@@ -26,7 +26,7 @@ std::string verdict_cell(Verdict verdict);
 
 std::string evidence_page(const Evidence& evidence);
 std::string status_page(const Evidence& evidence, std::span<const GateEntry> catalog);
-/// The page of one host and its pictures. campaigns: those of the host, oldest first
-std::vector<Document> host_documents(const std::vector<const AcceptedCampaign*>& campaigns);
+/// The page of one host and its pictures.
+std::vector<Document> host_documents(const HostEvidence& host);
 
 } // namespace promtact::gates

@@ -73,6 +73,21 @@ TEST(Evidence, DrawsCurvesOfEarlierCampaignsBesideTheNewest) {
         AllOf(HasSubstr(first.campaign), HasSubstr(second.campaign)));
 }
 
+TEST(Evidence, ANewerCampaignReplacesOnlyWhatItAnswered) {
+    Tree tree;
+    FakeHistory history;
+    tree.add(1000);
+    const CampaignName second = tree.add(1500, {}, false);
+    tree.render(history);
+    for (const char* page : {"results/EVIDENCE.md", "results/hosts/test-host/README.md"}) {
+        EXPECT_THAT(
+            tree.read(page), AllOf(HasSubstr("grey: unsupported"), HasSubstr(second.campaign)))
+            << page;
+    }
+    EXPECT_THAT(tree.read("README.md"), HasSubstr("| kernel | grey\\_one | grey: unsupported |"));
+    EXPECT_THAT(tree.read("results/STATUS.md"), HasSubstr("| uring | grey\\_one | grey:"));
+}
+
 TEST(Evidence, WithoutAcceptedResultsClaimsNothing) {
     Tree tree;
     FakeHistory history;

@@ -52,11 +52,12 @@ UringStorage::open(const std::filesystem::path& path, const UringStorageOptions&
 
 Result<std::unique_ptr<UringStorage>> UringStorage::over(
     Ring ring, const std::filesystem::path& path, const UringStorageOptions& options) {
-    if (options.depth == 0 || options.depth > depth_max || options.depth > ring.room())
+    if (options.depth == 0 || options.depth > depth_max || options.depth > ring.room()) {
         return Error{
             Errc::invalid_argument, 0,
             "depth must be 1.." + std::to_string(std::min(depth_max, ring.room())) + ", not " +
                 std::to_string(options.depth)};
+    }
     PROMTACT_TRY_ASSIGN(
         StorageDirectory directory,
         StorageDirectory::open(
@@ -114,15 +115,15 @@ void UringStorage::answer(std::uint64_t id, std::int64_t result) {
 bool UringStorage::submit(const IoOp& op) {
     if (in_ring_.size() + inline_syncs_.size() + ready_.size() >= options_.depth) return false;
     const bool content = moves_bytes(op.kind) || is_sync(op.kind);
-    if (broken_)
+    if (broken_) {
         answer(op.id, -EIO);
-    else if (!content && op.kind != IoKind::sync_dir)
+    } else if (!content && op.kind != IoKind::sync_dir) {
         perform_name(op);
-    else if (content && !is_valid(op))
+    } else if (content && !is_valid(op)) {
         answer(op.id, -EINVAL);
-    else if (options_.read_only && op.kind != IoKind::read)
+    } else if (options_.read_only && op.kind != IoKind::read) {
         answer(op.id, -EROFS);
-    else if (options_.inline_sync && op.kind == IoKind::sync_data) {
+    } else if (options_.inline_sync && op.kind == IoKind::sync_data) {
         inline_syncs_.push_back(op);
         signal(event_fd_);
     } else

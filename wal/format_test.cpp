@@ -146,8 +146,8 @@ TEST(WalFormat, AChecksumOfZeroIsLikeAnyOther) { // A16, case 41
 
 TEST(WalFormat, NoFieldMakesADecoderReadOutsideTheBlock) {
     // Every field of a frame header with every kind of wild value, its checksum made to hold.
-    for (const Layout layout : {Layout::variable, Layout::fixed})
-        for (std::size_t at = 8; at < 64; at += 4)
+    for (const Layout layout : {Layout::variable, Layout::fixed}) {
+        for (std::size_t at = 8; at < 64; at += 4) {
             for (const std::uint32_t value : {0U, 1U, 0x7fffffffU, 0x80000000U, 0xffffffffU}) {
                 Block block = example_frame();
                 store_le<std::uint32_t>(block, at, value);
@@ -157,6 +157,8 @@ TEST(WalFormat, NoFieldMakesADecoderReadOutsideTheBlock) {
                 EXPECT_EQ(frame.blocks, 1U);
                 EXPECT_LE(body_offset(frame, layout) + frame.body_bytes, block_bytes);
             }
+        }
+    }
 }
 
 TEST(WalFormat, NamesFollowTheGrammarExactly) {

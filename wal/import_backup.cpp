@@ -24,10 +24,11 @@ read_file_entry(const JsonValue& value, const ReferenceBackup& before, JsonProbl
         object.complain("name", "must be raft.wal or snapshot.bin");
     if (before.find(file.name) != nullptr) object.complain("name", "is listed twice");
     auto parsed = parse_sha256(digest);
-    if (parsed)
+    if (parsed) {
         file.sha256 = *parsed;
-    else if (!digest.empty())
+    } else if (!digest.empty()) {
         object.complain("sha256", "must be 64 hexadecimal digits");
+    }
     return file;
 }
 
@@ -51,9 +52,10 @@ Result<ReferenceBackup> import_manifest(std::string_view text, std::string_view 
         object.finish();
         if (files != nullptr && files->children.empty())
             problems.add(files->at, "files must list at least one file");
-        if (files != nullptr)
+        if (files != nullptr) {
             for (const JsonValue& value : files->children)
                 backup.files.push_back(read_file_entry(value, backup, problems));
+        }
     }
     if (!problems.empty()) return problems.to_error(source);
     PROMTACT_ASSERT(document.has_value());
@@ -64,16 +66,18 @@ Result<ReferenceBackup> import_manifest(std::string_view text, std::string_view 
 
 Result<void> check_backup_file(
     const ReferenceBackupFile& listed, std::uint64_t size, const Sha256Digest& digest) {
-    if (size != listed.size)
+    if (size != listed.size) {
         return Error{
             Errc::corrupt, 0,
             "backup file " + listed.name + ": has " + std::to_string(size) +
                 " bytes, the manifest says " + std::to_string(listed.size)};
-    if (digest != listed.sha256)
+    }
+    if (digest != listed.sha256) {
         return Error{
             Errc::corrupt, 0,
             "backup file " + listed.name + ": its SHA-256 is " + to_hex(digest) +
                 ", the manifest says " + to_hex(listed.sha256)};
+    }
     return {};
 }
 

@@ -41,7 +41,8 @@ void check_log(std::span<const std::byte> bytes, ImportLayout layout, std::size_
     bool good[2] = {};
     for (int way = 0; way < 2; ++way) {
         LogImporter importer(layout, DecodeMode::reference, [&seen, way](const Record& record) {
-            PROMTACT_ASSERT(record.sequence == ++seen[way]);
+            ++seen[way];
+            PROMTACT_ASSERT(record.sequence == seen[way]);
             return Result<void>();
         });
         const std::size_t step = way == 0 ? std::max<std::size_t>(bytes.size(), 1) : piece;

@@ -75,16 +75,18 @@ Error LogImporter::damage(const Error& found, std::span<const std::byte> record)
         std::string(layout_ == ImportLayout::flat ? "flat log, " : "block log, ") + at(slots_);
     auto decoded = decode(record, mode_);
     if (!decoded) return {decoded.error().code, 0, here + ": " + decoded.error().context};
-    if (decoded->sequence != slots_ + 1)
+    if (decoded->sequence != slots_ + 1) {
         return {
             found.code, 0,
             here + ": sequence (byte 12) is " + std::to_string(decoded->sequence) + " where " +
                 std::to_string(slots_ + 1) + " must be"};
-    if (hole_)
+    }
+    if (hole_) {
         return {
             found.code, 0,
             here + ": is intact, but " + at(*hole_) +
                 " in front of it is damaged: this is not a torn tail"};
+    }
     return {found.code, 0, here + ": " + found.context};
 }
 

@@ -17,10 +17,11 @@ class ImportLog : public ::testing::TestWithParam<ImportLayout> {
     [[nodiscard]] std::size_t slot() const { return import_slot_bytes(GetParam()); }
     [[nodiscard]] Content log(std::uint64_t count) const {
         Content bytes(count * slot());
-        for (std::uint64_t n = 0; n < count; ++n)
+        for (std::uint64_t n = 0; n < count; ++n) {
             encode(
                 {.sequence = n + 1, .index = n, .term = 2, .command = 77 + n},
                 std::span(bytes).subspan(n * slot()).first<record_bytes>());
+        }
         return bytes;
     }
     Result<Recovery> import(std::span<const std::byte> bytes, std::size_t piece = SIZE_MAX) {

@@ -64,9 +64,10 @@ std::string number(std::uint64_t value) {
 /// Everything that can be said before a byte of the lists is looked at.
 Result<void> check_machine(std::span<const std::byte> bytes) {
     constexpr std::size_t least = reference_machine_header_bytes + checksum_bytes;
-    if (bytes.size() < least)
+    if (bytes.size() < least) {
         return machine_wrong(
             Errc::corrupt, bytes.size(), "header", "ends before " + number(least) + " bytes");
+    }
     if (text_of(bytes.first(machine_magic.size())) != machine_magic)
         return machine_wrong(Errc::format, 0, "magic", "does not start with HYSM");
     const std::size_t checksum_at = bytes.size() - checksum_bytes;
@@ -80,23 +81,26 @@ Result<void> check_machine(std::span<const std::byte> bytes) {
     const std::uint64_t clients = load_le<std::uint32_t>(bytes, M::clients);
     const std::uint64_t expected =
         least + keys * reference_machine_key_bytes + clients * reference_machine_client_bytes;
-    if (bytes.size() != expected)
+    if (bytes.size() != expected) {
         return machine_wrong(
             Errc::corrupt, M::keys, "counts",
             number(keys) + " keys and " + number(clients) + " clients make " + number(expected) +
                 " bytes, there are " + number(bytes.size()));
+    }
     return {};
 }
 
 Result<ReferenceClient> read_client(std::span<const std::byte> bytes, std::size_t at) {
     PROMTACT_ASSERT(at + reference_machine_client_bytes <= bytes.size());
     const auto found = load_le<std::uint8_t>(bytes, at + found_at);
-    if (found > 1)
+    if (found > 1) {
         return machine_wrong(
             Errc::corrupt, at + found_at, "found", number(found) + " is neither 0 nor 1");
-    for (std::size_t pad = found_at + 1; pad < reference_machine_client_bytes; ++pad)
+    }
+    for (std::size_t pad = found_at + 1; pad < reference_machine_client_bytes; ++pad) {
         if (bytes[at + pad] != std::byte{0})
             return machine_wrong(Errc::corrupt, at + pad, "client padding", "is not zero");
+    }
     return ReferenceClient{
         .client = load_le<std::uint64_t>(bytes, at),
         .request = load_le<std::uint64_t>(bytes, at + 8),
@@ -107,18 +111,20 @@ Result<ReferenceClient> read_client(std::span<const std::byte> bytes, std::size_
 } // namespace
 
 Result<ReferenceSnapshot> import_snapshot(std::span<const std::byte> bytes) {
-    if (bytes.size() < reference_snapshot_header_bytes)
+    if (bytes.size() < reference_snapshot_header_bytes) {
         return snapshot_wrong(
             Errc::corrupt, bytes.size(), "header",
             "ends before " + number(reference_snapshot_header_bytes) + " bytes");
+    }
     if (text_of(bytes.first(snapshot_magic.size())) != snapshot_magic)
         return snapshot_wrong(Errc::format, 0, "magic", "does not start with HYPSNAP2");
     const auto state_bytes = load_le<std::uint64_t>(bytes, S::state_bytes);
     const auto state = bytes.subspan(reference_snapshot_header_bytes);
-    if (state_bytes != state.size())
+    if (state_bytes != state.size()) {
         return snapshot_wrong(
             Errc::corrupt, S::state_bytes, "state length",
             number(state_bytes) + ", but " + number(state.size()) + " bytes follow the header");
+    }
     const std::uint32_t crc = crc32c_extend(crc32c(bytes.first(S::checksum)), state);
     if (load_le<std::uint32_t>(bytes, S::checksum) != crc)
         return snapshot_wrong(Errc::corrupt, S::checksum, "checksum", "does not match");
@@ -142,17 +148,19 @@ Result<ReferenceMachine> import_machine(std::span<const std::byte> bytes) {
         const ReferenceKey key{
             .key = load_le<std::uint64_t>(bytes, at),
             .value = load_le<std::uint64_t>(bytes, at + 8)};
-        if (n > 0 && key.key <= machine.keys.back().key)
+        if (n > 0 && key.key <= machine.keys.back().key) {
             return machine_wrong(
                 Errc::corrupt, at, "key", number(key.key) + " does not come after the one before");
+        }
         machine.keys.push_back(key);
     }
     for (std::size_t n = 0; n < clients; ++n, at += reference_machine_client_bytes) {
         PROMTACT_TRY_ASSIGN(const ReferenceClient client, read_client(bytes, at));
-        if (n > 0 && client.client <= machine.clients.back().client)
+        if (n > 0 && client.client <= machine.clients.back().client) {
             return machine_wrong(
                 Errc::corrupt, at, "client",
                 number(client.client) + " does not come after the one before");
+        }
         machine.clients.push_back(client);
     }
     PROMTACT_ASSERT(at + checksum_bytes == bytes.size());

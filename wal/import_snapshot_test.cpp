@@ -56,12 +56,13 @@ TEST(ImportSnapshot, CarriesBothVoterSets) {
 
 TEST(ImportSnapshot, EveryFlippedByteEveryPrefixAndEveryExtensionIsRefused) {
     Content bytes = snapshot_vector;
-    for (std::byte& byte : bytes)
+    for (std::byte& byte : bytes) {
         for (int bit = 0; bit < 8; ++bit) {
             byte ^= static_cast<std::byte>(1 << bit);
             EXPECT_FALSE(import_snapshot(bytes));
             byte ^= static_cast<std::byte>(1 << bit);
         }
+    }
     for (std::size_t size = 0; size < bytes.size(); ++size)
         EXPECT_FALSE(import_snapshot(std::span(bytes).first(size))) << size;
     bytes.push_back(std::byte{0});
@@ -97,12 +98,13 @@ TEST(ImportMachine, ReadsTheReferencesVector) {
 
 TEST(ImportMachine, EveryFlippedByteEveryPrefixAndEveryExtensionIsRefused) {
     Content bytes = machine_vector;
-    for (std::byte& byte : bytes)
+    for (std::byte& byte : bytes) {
         for (int bit = 0; bit < 8; ++bit) {
             byte ^= static_cast<std::byte>(1 << bit);
             EXPECT_FALSE(import_machine(bytes));
             byte ^= static_cast<std::byte>(1 << bit);
         }
+    }
     for (std::size_t size = 0; size < bytes.size(); ++size)
         EXPECT_FALSE(import_machine(std::span(bytes).first(size))) << size;
     bytes.push_back(std::byte{0});

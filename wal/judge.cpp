@@ -86,10 +86,11 @@ class Judge {
         if (frame.durable_lsn < durable_) {
             return refuse(at, Refusal::corrupt, "a frame vouches for less than the one before it");
         }
-        for (std::uint32_t i = 0; i < frame.blocks; ++i)
+        for (std::uint32_t i = 0; i < frame.blocks; ++i) {
             if (!frame_block_matches(block, frame, layout, i, block_at(input_.content, at + i))) {
                 return false;
             }
+        }
         const auto bytes = frame_bytes(at, frame);
         if (const char* why = check_body(bytes, frame, layout); why != nullptr) {
             return refuse(at, Refusal::corrupt, why);
@@ -163,10 +164,11 @@ class Judge {
         const Layout layout = input_.header.layout;
         if (check_frame_fields(frame, layout, blocks_ - at) != nullptr) return;
         const Block block = block_at(input_.content, at);
-        for (std::uint32_t i = 1; i < frame.blocks; ++i)
+        for (std::uint32_t i = 1; i < frame.blocks; ++i) {
             if (frame_block_matches(block, frame, layout, i, block_at(input_.content, at + i))) {
                 explained[at + i] = true;
             }
+        }
     }
     /// The block at the end of the prefix, and all blocks of frames whose header arrived, were
     /// written whole or not at all. Nothing is known of the others: a body block may have arrived

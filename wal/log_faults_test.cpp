@@ -60,8 +60,8 @@ constexpr IoKind changing[] = {IoKind::write,    IoKind::sync_data, IoKind::crea
 
 TEST(WalLogFaults, AnErrorAtAnyPositionStopsTheLogAndLosesNothing) {
     int positions = 0;
-    for (const IoKind kind : changing)
-        for (const StorageFault fault : {StorageFault::fail, StorageFault::fail_done})
+    for (const IoKind kind : changing) {
+        for (const StorageFault fault : {StorageFault::fail, StorageFault::fail_done}) {
             for (std::uint64_t n = 0; n < 200; ++n) {
                 SCOPED_TRACE(std::string(to_string(kind)) + " " + std::to_string(n));
                 const Outcome outcome = run_with(
@@ -73,6 +73,8 @@ TEST(WalLogFaults, AnErrorAtAnyPositionStopsTheLogAndLosesNothing) {
                     EXPECT_EQ(outcome.sys_errno, EIO);
                 }
             }
+        }
+    }
     EXPECT_GT(positions, 100);
 }
 
@@ -108,7 +110,7 @@ TEST(WalLogFaults, AnswersInAnyOrderLateOrTwiceNeverCrashTheLog) {
     for (const StorageFault fault :
          {StorageFault::slow, StorageFault::reordered, StorageFault::duplicated,
           StorageFault::stranger, StorageFault::swallowed}) {
-        for (const IoKind kind : {IoKind::write, IoKind::sync_data})
+        for (const IoKind kind : {IoKind::write, IoKind::sync_data}) {
             for (std::uint64_t n = 0; n < 60; n += 3) {
                 const Outcome outcome =
                     run_with({.kind = kind, .after = n, .fault = fault, .amount = 5}, false);
@@ -126,6 +128,7 @@ TEST(WalLogFaults, AnswersInAnyOrderLateOrTwiceNeverCrashTheLog) {
                     EXPECT_EQ(outcome.sys_errno, EPROTO);
                 }
             }
+        }
     }
 }
 
@@ -223,9 +226,10 @@ TEST(WalReports, A5A18ASegmentIsUsedOnlyWhenItsNameIsDurable) {
             continue;
         }
         if (request.kind == IoKind::create) files[request.file] = request.name;
-        if (request.kind == IoKind::rename)
+        if (request.kind == IoKind::rename) {
             for (auto& file : files)
                 if (file.second == request.name) file.second = request.new_name;
+        }
         const bool frame = request.kind == IoKind::write && files.count(request.file) != 0 &&
                            parse_segment_name(files[request.file]) != 0;
         if (!frame) continue;

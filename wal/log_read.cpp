@@ -112,11 +112,12 @@ void LogCore::parse_read(std::size_t bytes) {
         }
         const auto frame =
             reading_.buffer.subspan(at * block_bytes, std::size_t{header.blocks} * block_bytes);
-        for (std::uint32_t i = 0; i < header.blocks; ++i)
+        for (std::uint32_t i = 0; i < header.blocks; ++i) {
             if (!frame_block_matches(
                     block, header, layout_, i, frame.subspan(i * block_bytes, block_bytes))) {
                 return damaged(place + i, "its checksum does not hold");
             }
+        }
         if (const char* why = check_body(frame, header, layout_)) return damaged(place, why);
         return end_read(FrameRead{.header = header, .frame = frame});
     }

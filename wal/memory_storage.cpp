@@ -19,8 +19,8 @@ bool has_data(IoKind kind) noexcept {
 } // namespace
 
 MemoryStorage::MemoryStorage(
-    disk::Pool& pool, disk::Image start, const MemoryStorageOptions& options)
-    : options_(options), model_(pool, std::move(start)) {
+    disk::Pool& pool, const disk::Image& start, const MemoryStorageOptions& options)
+    : options_(options), model_(pool, start) {
     PROMTACT_ASSERT(options.limits.depth >= 1);
     PROMTACT_ASSERT(options.limits.atomic_bytes >= pool.atom_bytes());
 }
@@ -112,9 +112,9 @@ void MemoryStorage::issue_content(Flight& flight) {
     }
     if (request.kind == IoKind::write) {
         flight.ticket = model_.write(node, request.offset, flight.data);
-    } else if (request.kind == IoKind::truncate) {
-        flight.ticket = model_.resize(node, request.offset);
-    } else if (request.kind == IoKind::allocate && request.offset > size) {
+    } else if (
+        request.kind == IoKind::truncate ||
+        (request.kind == IoKind::allocate && request.offset > size)) {
         flight.ticket = model_.resize(node, request.offset);
     } else if (request.kind == IoKind::sync_data || request.kind == IoKind::sync_all) {
         flight.sync = model_.sync(node);

@@ -73,9 +73,10 @@ std::string_view to_string(Engine engine) noexcept {
 }
 
 Result<void> make_directory(const std::filesystem::path& directory) {
-    if (sys().mkdir(directory.c_str(), 0750) != 0)
+    if (sys().mkdir(directory.c_str(), 0750) != 0) {
         return errno == EEXIST ? Result<void>{}
                                : Error::from_errno(errno, "make directory " + directory.string());
+    }
     const std::filesystem::path parent =
         directory.has_parent_path() ? directory.parent_path() : std::filesystem::path(".");
     const UniqueFd above{sys().open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)};
@@ -95,10 +96,11 @@ lock_directory(const std::filesystem::path& directory, std::chrono::milliseconds
     while (sys().flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK && errno != EINTR)
             return Error::from_errno(errno, "lock " + path.string());
-        if (std::chrono::steady_clock::now() >= end)
+        if (std::chrono::steady_clock::now() >= end) {
             return Error{
                 Errc::busy, EWOULDBLOCK,
                 "the log in " + directory.string() + " is open in another process"};
+        }
         std::this_thread::sleep_for(std::chrono::milliseconds{5});
     }
     return fd;

@@ -95,10 +95,11 @@ void Log::Flusher::turn(std::unique_lock<std::mutex>& lock) {
     core_->pump(now_ns());
     settle();
     mailbox_->take_requests(requests_);
-    if (!calls_.empty() || mailbox_->in_flight() > 0)
+    if (!calls_.empty() || mailbox_->in_flight() > 0) {
         work(lock);
-    else if (!over())
+    } else if (!over()) {
         rest(lock);
+    }
 }
 
 /// Gives every append that has an outcome its outcome.
@@ -147,11 +148,12 @@ void Log::Flusher::rest(std::unique_lock<std::mutex>& lock) {
     resting_ = true;
     const std::uint64_t deadline = core_->deadline_ns();
     const std::uint64_t now = now_ns();
-    if (deadline == ~std::uint64_t{0})
+    if (deadline == ~std::uint64_t{0}) {
         work_.wait(lock, [this] { return !resting_; });
-    else if (deadline > now)
+    } else if (deadline > now) {
         work_.wait_for(
             lock, std::chrono::nanoseconds(deadline - now), [this] { return !resting_; });
+    }
     resting_ = false;
 }
 

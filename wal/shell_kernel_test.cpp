@@ -104,12 +104,14 @@ TEST_P(WalShell, CallsBackInOrderAndOnceEach) {
 TEST_P(WalShell, EightThreadsCommitTogether) {
     constexpr std::uint64_t each = 150;
     std::vector<std::thread> threads;
+    threads.reserve(8);
     std::atomic<std::uint64_t> failures{0};
-    for (int t = 0; t < 8; ++t)
+    for (int t = 0; t < 8; ++t) {
         threads.emplace_back([&] {
             for (std::uint64_t i = 0; i < each; ++i)
                 if (!opened->append_durable(payload(i))) ++failures;
         });
+    }
     for (std::thread& thread : threads)
         thread.join();
 
@@ -145,9 +147,10 @@ TEST_P(WalShell, IsOneOwnersAtATime) {
 }
 
 TEST_P(WalShell, LetsGoOfReleasedSegments) {
-    for (std::uint64_t i = 1; i <= 1500; ++i)
+    for (std::uint64_t i = 1; i <= 1500; ++i) {
         ASSERT_TRUE(opened->append_for(
             payload(i), {}, [](Lsn, Log::Outcome) {}, std::chrono::seconds(60)));
+    }
     ASSERT_TRUE(opened->append_durable(payload(1501)));
 
     ASSERT_TRUE(opened->release_prefix(1400));

@@ -134,7 +134,8 @@ using Scenario = std::function<void(MemoryStorage& disk, Ledger& ledger)>;
 /// Crashes a run at every moment of every request.
 class CrashSweep {
   public:
-    CrashSweep(std::uint32_t atom, ScriptedDisk::Script opener) : pool_(atom), opener_(opener) {
+    CrashSweep(std::uint32_t atom, ScriptedDisk::Script opener)
+        : pool_(atom), opener_(std::move(opener)) {
         options_.random = 1024;
         nested_.exhaustive_max = 8;
         nested_.random = 32;
@@ -225,10 +226,11 @@ class CrashSweep {
             MemoryStorage again(pool_, image, scripted(pool_.atom_bytes()));
             ScriptedDisk disk(again);
             const auto found = newest_index(disk);
-            if (!found)
+            if (!found) {
                 tally_.fault(tally_.refused, "depth two: " + found.error().context);
-            else if (*found < promised || *found > shown + 1)
+            } else if (*found < promised || *found > shown + 1) {
                 tally_.fault(tally_.lost, "depth two: " + std::to_string(*found));
+            }
         });
     }
 
@@ -243,7 +245,7 @@ class CrashSweep {
 };
 
 /// Four installs one after the other: first, second, then with pruning.
-Scenario installs(ScriptedDisk::Script script, std::uint64_t count = 4) {
+Scenario installs(const ScriptedDisk::Script& script, std::uint64_t count = 4) {
     return [=](MemoryStorage& memory, Ledger& ledger) {
         ScriptedDisk disk(memory, script);
         for (std::uint64_t index = 1; index <= count; ++index)
@@ -310,7 +312,7 @@ void receive_after_failed_flush(MemoryStorage& memory, Ledger& ledger) {
 class SnapshotCrash : public ::testing::TestWithParam<std::uint32_t> {
   protected:
     Tally sweep(const Scenario& run, ScriptedDisk::Script opener = {}) {
-        const Tally tally = CrashSweep(GetParam(), std::move(opener)).sweep(run);
+        Tally tally = CrashSweep(GetParam(), std::move(opener)).sweep(run);
         std::printf(
             "  %llu moments, %llu distinct images, %llu images of a second crash\n",
             static_cast<unsigned long long>(tally.moments),

@@ -71,18 +71,20 @@ Result<SnapshotDecoder::Event> SnapshotDecoder::accept_header(std::span<const st
 
 Result<SnapshotDecoder::Event> SnapshotDecoder::accept_body(std::span<const std::byte> bytes) {
     PROMTACT_ASSERT(info_.has_value());
-    if (bytes.size() < snapshot_block_bytes)
+    if (bytes.size() < snapshot_block_bytes) {
         return snapshot_error(
             Errc::corrupt, file_bytes_, "chunk " + std::to_string(progress_.chunks),
             "the file ends where a chunk or the trailer must be");
+    }
     if (is_snapshot_trailer(bytes)) return accept_trailer(bytes.first(snapshot_block_bytes));
     PROMTACT_TRY_ASSIGN(const SnapshotChunk chunk, peek_snapshot_chunk(*info_, progress_, bytes));
     const std::uint32_t frame_bytes = snapshot_frame_bytes(chunk.stored_bytes);
     if (frame_bytes <= bytes.size()) return accept_chunk(chunk, bytes.first(frame_bytes));
-    if (frame_bytes > file_bytes_ - progress_.file_bytes)
+    if (frame_bytes > file_bytes_ - progress_.file_bytes) {
         return snapshot_error(
             Errc::corrupt, file_bytes_, "chunk " + std::to_string(progress_.chunks),
             "the file ends inside it");
+    }
     PROMTACT_ASSERT(frame_bytes > want_bytes_);
     want_bytes_ = frame_bytes;
     return Event::more;
@@ -98,10 +100,11 @@ SnapshotDecoder::accept_chunk(const SnapshotChunk& chunk, std::span<const std::b
         if (!zstd_) zstd_ = std::make_unique<ZstdChunk>();
         plain_.resize(chunk.payload_bytes);
         auto plain = zstd_->decompress(stored, plain_);
-        if (!plain)
+        if (!plain) {
             return snapshot_error(
                 plain.error().code, progress_.file_bytes + snapshot_chunk_header_bytes,
                 "chunk " + std::to_string(progress_.chunks), plain.error().context);
+        }
         payload_ = plain_;
     }
     PROMTACT_ASSERT(payload_.size() == chunk.payload_bytes);
@@ -117,11 +120,12 @@ SnapshotDecoder::accept_chunk(const SnapshotChunk& chunk, std::span<const std::b
 Result<SnapshotDecoder::Event> SnapshotDecoder::accept_trailer(std::span<const std::byte> block) {
     PROMTACT_TRY(verify_snapshot_trailer(*info_, progress_, block));
     progress_.file_bytes += snapshot_block_bytes;
-    if (progress_.file_bytes != file_bytes_)
+    if (progress_.file_bytes != file_bytes_) {
         return snapshot_error(
             Errc::corrupt, progress_.file_bytes, "end",
             "the file has " + std::to_string(file_bytes_ - progress_.file_bytes) +
                 " bytes behind the trailer");
+    }
     return Event::end;
 }
 

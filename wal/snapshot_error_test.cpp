@@ -39,7 +39,7 @@ class SnapshotErrors : public ::testing::Test {
 };
 
 TEST_F(SnapshotErrors, EveryFailingWriteLeavesTheOldGenerationAndAUsableStore) {
-    for (const int sys_errno : {EIO, ENOSPC, EDQUOT, EFBIG})
+    for (const int sys_errno : {EIO, ENOSPC, EDQUOT, EFBIG}) {
         for (int n = 0; n < 5; ++n) { // header, three chunks, trailer
             SnapshotStore store = open_store(storage);
             fail(IoKind::write, n, -sys_errno);
@@ -55,6 +55,7 @@ TEST_F(SnapshotErrors, EveryFailingWriteLeavesTheOldGenerationAndAUsableStore) {
             storage.fault = {};
             EXPECT_TRUE(install(store, small_info(1), first)) << "the store goes on";
         }
+    }
 }
 
 TEST_F(SnapshotErrors, AFullDiskGetsItsSpaceBackAtOnce) {

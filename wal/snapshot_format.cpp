@@ -85,10 +85,6 @@ SnapshotId take_id(std::span<const std::byte> bytes, std::size_t at) noexcept {
     return id;
 }
 
-std::string number(std::uint64_t value) {
-    return std::to_string(value);
-}
-
 bool chunk_size_allowed(std::uint32_t bytes) noexcept {
     return bytes >= snapshot_chunk_bytes_min && bytes % snapshot_block_bytes == 0;
 }
@@ -96,10 +92,11 @@ bool chunk_size_allowed(std::uint32_t bytes) noexcept {
 Result<void> check_features(std::uint32_t incompat, const SnapshotLimits& limits) {
     const std::uint32_t unknown = incompat & ~limits.incompat_known;
     if (unknown == 0) return {};
-    if ((unknown & snapshot_incompat_zstd) != 0)
+    if ((unknown & snapshot_incompat_zstd) != 0) {
         return snapshot_error(
             Errc::unsupported, H::incompat, "incompat features",
             "the image is compressed with zstd and this build has none (libzstd-dev)");
+    }
     return snapshot_error(
         Errc::unsupported, H::incompat, "incompat features",
         "bits " + number(unknown) + " are not known to this version");
@@ -108,21 +105,24 @@ Result<void> check_features(std::uint32_t incompat, const SnapshotLimits& limits
 Result<void> check_header_fields(std::span<const std::byte> header, const SnapshotLimits& limits) {
     PROMTACT_TRY(check_features(load_le<std::uint32_t>(header, H::incompat), limits));
     const auto chunk_bytes = load_le<std::uint32_t>(header, H::chunk_bytes);
-    if (!chunk_size_allowed(chunk_bytes))
+    if (!chunk_size_allowed(chunk_bytes)) {
         return snapshot_error(
             Errc::corrupt, H::chunk_bytes, "chunk bytes",
             number(chunk_bytes) + " is not a multiple of 4096");
-    if (chunk_bytes > limits.chunk_bytes_max)
+    }
+    if (chunk_bytes > limits.chunk_bytes_max) {
         return snapshot_error(
             Errc::unsupported, H::chunk_bytes, "chunk bytes",
             number(chunk_bytes) + " is above the configured maximum of " +
                 number(limits.chunk_bytes_max));
+    }
     const auto metadata_bytes = load_le<std::uint32_t>(header, H::metadata_bytes);
     if (metadata_bytes > snapshot_metadata_bytes_max ||
-        snapshot_header_bytes(metadata_bytes) != header.size())
+        snapshot_header_bytes(metadata_bytes) != header.size()) {
         return snapshot_error(
             Errc::corrupt, H::metadata_bytes, "metadata bytes",
             number(metadata_bytes) + " does not go with a header of " + number(header.size()));
+    }
     if (load_le<std::uint64_t>(header, H::reserved) != 0)
         return snapshot_error(Errc::corrupt, H::reserved, "reserved", "is not zero");
     const std::size_t end = snapshot_header_fixed_bytes + metadata_bytes;
@@ -132,13 +132,6 @@ Result<void> check_header_fields(std::span<const std::byte> header, const Snapsh
 }
 
 } // namespace
-
-Error snapshot_error(Errc code, std::uint64_t offset, std::string_view field, std::string what) {
-    return {
-        code, 0,
-        "snapshot image, byte " + number(offset) + ", " + std::string(field) + ": " +
-            std::move(what)};
-}
 
 SnapshotLimits::SnapshotLimits() noexcept
     : incompat_known(snapshot_zstd_available() ? snapshot_incompat_zstd : 0U) {}
@@ -160,15 +153,17 @@ Result<void> check_snapshot_info(const SnapshotInfo& info) {
         return wrong("chunk_bytes " + number(info.chunk_bytes) + " is not a multiple of 4096");
     if (info.chunk_bytes > (1U << 30))
         return wrong("chunk_bytes " + number(info.chunk_bytes) + " is above 2^30");
-    if (info.metadata.size() > snapshot_metadata_bytes_max)
+    if (info.metadata.size() > snapshot_metadata_bytes_max) {
         return wrong(
             "metadata of " + number(info.metadata.size()) + " bytes is above " +
             number(snapshot_metadata_bytes_max));
+    }
     if ((info.incompat & ~snapshot_incompat_zstd) != 0 || info.ro_compat != 0 || info.compat != 0)
         return wrong("a feature bit is set that this version does not write");
-    if (info.incompat != 0 && !snapshot_zstd_available())
+    if (info.incompat != 0 && !snapshot_zstd_available()) {
         return Error{
             Errc::unsupported, 0, "snapshot: this build has no zstd (libzstd-dev), store it plain"};
+    }
     return {};
 }
 
@@ -237,33 +232,37 @@ void encode_snapshot_trailer(
 }
 
 Result<std::uint32_t> peek_snapshot_header(std::span<const std::byte> first_block) {
-    if (first_block.size() < snapshot_block_bytes)
+    if (first_block.size() < snapshot_block_bytes) {
         return snapshot_error(
             Errc::corrupt, first_block.size(), "header", "the file ends inside it");
+    }
     if (all_zero(first_block))
         return snapshot_error(Errc::corrupt, 0, "header", "its first block is all zero");
     if (!starts_with(first_block, header_magic))
         return snapshot_error(Errc::corrupt, H::magic, "magic", "does not start with PMTSNAP1");
     const auto bytes = load_le<std::uint32_t>(first_block, H::header_bytes);
     if (bytes < snapshot_block_bytes || bytes > snapshot_header_bytes_max ||
-        bytes % snapshot_block_bytes != 0)
+        bytes % snapshot_block_bytes != 0) {
         return snapshot_error(
             Errc::corrupt, H::header_bytes, "header bytes", number(bytes) + " is impossible");
+    }
     return bytes;
 }
 
 Result<SnapshotInfo>
 decode_snapshot_header(std::span<const std::byte> header, const SnapshotLimits& limits) {
     PROMTACT_TRY_ASSIGN(const auto bytes, peek_snapshot_header(header));
-    if (header.size() != bytes)
+    if (header.size() != bytes) {
         return snapshot_error(
             Errc::corrupt, header.size(), "header", "the file ends inside its " + number(bytes));
+    }
     const auto stored = load_le<std::uint32_t>(header, H::checksum);
     if (crc_around(0, header, H::checksum) != stored)
         return snapshot_error(Errc::corrupt, H::checksum, "header checksum", "does not match");
-    if (const auto major = load_le<std::uint16_t>(header, H::major); major != snapshot_major)
+    if (const auto major = load_le<std::uint16_t>(header, H::major); major != snapshot_major) {
         return snapshot_error(
             Errc::format, H::major, "version", "major " + number(major) + " is not 1");
+    }
     PROMTACT_TRY(check_header_fields(header, limits));
     SnapshotInfo info;
     info.generation = load_le<std::uint64_t>(header, H::generation);
@@ -295,11 +294,12 @@ Result<SnapshotChunk> peek_snapshot_chunk(
             Errc::corrupt, progress.file_bytes + at,
             "chunk " + number(progress.chunks) + " " + std::string(field), std::move(what));
     };
-    if (!starts_with(block, chunk_magic))
+    if (!starts_with(block, chunk_magic)) {
         return wrong(
             C::magic, "magic",
             all_zero(block.first(snapshot_block_bytes)) ? "the block is all zero"
                                                         : "neither a chunk nor the trailer");
+    }
     const SnapshotChunk chunk{
         .payload_offset = load_le<std::uint64_t>(block, C::payload_offset),
         .payload_bytes = load_le<std::uint32_t>(block, C::payload_bytes),
@@ -308,24 +308,27 @@ Result<SnapshotChunk> peek_snapshot_chunk(
         .number = load_le<std::uint32_t>(block, C::number)};
     if (chunk.number != static_cast<std::uint32_t>(progress.chunks))
         return wrong(C::number, "number", number(chunk.number) + " stands here");
-    if (chunk.payload_offset != progress.payload_bytes)
+    if (chunk.payload_offset != progress.payload_bytes) {
         return wrong(
             C::payload_offset, "payload offset",
             number(chunk.payload_offset) + " where " + number(progress.payload_bytes) + " must be");
-    if (chunk.payload_bytes == 0 || chunk.payload_bytes > info.chunk_bytes)
+    }
+    if (chunk.payload_bytes == 0 || chunk.payload_bytes > info.chunk_bytes) {
         return wrong(
             C::payload_bytes, "payload bytes",
             number(chunk.payload_bytes) + " is not within 1.." + number(info.chunk_bytes));
+    }
     if (progress.payload_bytes % info.chunk_bytes != 0)
         return wrong(C::payload_offset, "payload offset", "follows a chunk that was the last");
     const bool compressed = chunk.flags == snapshot_chunk_zstd;
     if (chunk.flags != 0 && (!compressed || (info.incompat & snapshot_incompat_zstd) == 0))
         return wrong(C::flags, "flags", number(chunk.flags) + " is not announced by the header");
     if (chunk.stored_bytes == 0 || chunk.stored_bytes > chunk.payload_bytes ||
-        (chunk.stored_bytes < chunk.payload_bytes) != compressed)
+        (chunk.stored_bytes < chunk.payload_bytes) != compressed) {
         return wrong(
             C::stored_bytes, "stored bytes",
             number(chunk.stored_bytes) + " for a payload of " + number(chunk.payload_bytes));
+    }
     return chunk;
 }
 
@@ -336,18 +339,21 @@ Result<std::uint32_t> verify_snapshot_chunk(
     const auto stored = load_le<std::uint32_t>(frame, C::checksum);
     const std::string name = "chunk " + number(progress.chunks);
     const auto header = frame.first(snapshot_chunk_header_bytes);
-    if (crc_around(progress.chain, header, C::checksum) != stored)
+    if (crc_around(progress.chain, header, C::checksum) != stored) {
         return snapshot_error(
             Errc::corrupt, progress.file_bytes + C::checksum, name + " checksum",
             "does not match its header or what comes before it");
-    if (content_sum(frame) != load_le<std::uint64_t>(frame, C::sum))
+    }
+    if (content_sum(frame) != load_le<std::uint64_t>(frame, C::sum)) {
         return snapshot_error(
             Errc::corrupt, progress.file_bytes + C::sum, name + " sum",
             "does not match its content");
+    }
     const std::size_t end = snapshot_chunk_header_bytes + std::size_t{chunk.stored_bytes};
-    if (!all_zero(frame.subspan(end)))
+    if (!all_zero(frame.subspan(end))) {
         return snapshot_error(
             Errc::corrupt, progress.file_bytes + end, name + " padding", "is not zero");
+    }
     return stored;
 }
 
@@ -381,11 +387,12 @@ Result<void> verify_snapshot_trailer(
     if (load_le<std::uint32_t>(block, T::reserved) != 0 || !all_zero(block.subspan(T::rest)))
         return wrong(T::reserved, "reserved bytes", "are not zero");
     if (info.payload_bytes != snapshot_length_unknown &&
-        info.payload_bytes != progress.payload_bytes)
+        info.payload_bytes != progress.payload_bytes) {
         return wrong(
             T::payload_bytes, "payload bytes",
             "the header promised " + number(info.payload_bytes) + ", there are " +
                 number(progress.payload_bytes));
+    }
     return {};
 }
 

@@ -87,7 +87,7 @@ TEST(SnapshotFormat, TheDocumentsWorkedExampleIsWhatTheWriterWrites) {
 
 TEST(SnapshotFormat, EveryFlippedByteAndEveryFlippedBitOfAFieldIsRefused) {
     Content image = example_image();
-    for (std::size_t at = 0; at < image.size(); ++at)
+    for (std::size_t at = 0; at < image.size(); ++at) {
         for (int bit = 0; bit < (at % 4096 < 160 ? 8 : 1); ++bit) {
             image[at] ^= static_cast<std::byte>(1 << bit);
             const auto payload = decode_image(image);
@@ -95,6 +95,7 @@ TEST(SnapshotFormat, EveryFlippedByteAndEveryFlippedBitOfAFieldIsRefused) {
             ASSERT_NE(payload.error().code, Errc::io);
             image[at] ^= static_cast<std::byte>(1 << bit);
         }
+    }
     EXPECT_TRUE(decode_image(image));
 }
 
@@ -144,9 +145,10 @@ TEST(SnapshotFormat, AChunkOfAnotherImageIsRefusedThoughItsFieldsFit) {
 
 TEST(SnapshotFormat, PagesThatEndInTheirOwnChecksumCannotStandForEachOther) {
     Content payload = noise(8192);
-    for (const std::size_t page : {0U, 4096U})
+    for (const std::size_t page : {0U, 4096U}) {
         store_le<std::uint32_t>(
             payload, page + 4092, crc32c(std::span(payload).subspan(page, 4092)));
+    }
     Content swapped(payload.begin() + 4096, payload.end());
     swapped.insert(swapped.end(), payload.begin(), payload.begin() + 4096);
     ASSERT_EQ(crc32c(payload), crc32c(swapped)) << "a CRC over both does not see it";

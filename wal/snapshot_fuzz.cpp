@@ -114,7 +114,8 @@ void decode_all(std::span<const std::byte> image) {
         PROMTACT_ASSERT(want.offset <= image.size());
         PROMTACT_ASSERT(want.bytes <= image.size() - want.offset);
         const auto event = decoder.accept(image.subspan(want.offset, want.bytes));
-        PROMTACT_ASSERT(++steps <= image.size() / 1024 + 8);
+        ++steps;
+        PROMTACT_ASSERT(steps <= image.size() / 1024 + 8);
         PROMTACT_ASSERT(decoder.memory_bytes() <= (std::size_t{2} << 20));
         if (!event) {
             PROMTACT_ASSERT(!event.error().context.empty());

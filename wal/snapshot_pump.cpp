@@ -42,8 +42,9 @@ PumpBuffer::PumpBuffer(std::size_t bytes, std::size_t alignment) : owner_(bytes 
 
 Result<std::int64_t> SnapshotPump::call(IoOp op) {
     op.id = next_id_++;
-    if (!storage_->submit(op))
+    if (!storage_->submit(op)) {
         return Error{Errc::busy, 0, "the storage has requests in flight that are not ours"};
+    }
     std::array<IoDone, 4> done{};
     for (;;) {
         const std::size_t count = storage_->wait(done, wait_ns);

@@ -27,9 +27,10 @@ Result<SnapshotDecoder::Event> SnapshotScan::step() {
         if (room > 0) {
             PROMTACT_TRY_ASSIGN(count, pump_->read(file_, want.offset, bytes, name_));
         }
-        if (count < want.bytes)
+        if (count < want.bytes) {
             return Error{
                 Errc::io, 0, name_ + ": the file became shorter than it was when it was opened"};
+        }
         const std::uint64_t before = decoder_.progress().file_bytes;
         auto event = decoder_.accept(bytes.first(want.bytes));
         if (!event) return Error{event.error().code, 0, name_ + ": " + event.error().context};

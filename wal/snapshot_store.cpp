@@ -29,11 +29,12 @@ struct Verified {
 Result<void> belongs_here(
     const SnapshotStoreState& state, const std::string& name, std::uint64_t generation,
     const SnapshotInfo& info) {
-    if (info.generation != generation)
+    if (info.generation != generation) {
         return Error{
             Errc::corrupt, 0,
             name + ": holds generation " + std::to_string(info.generation) +
                 ", so it was renamed or copied"};
+    }
     if (info.cluster != state.options.cluster)
         return Error{Errc::refused, 0, name + ": belongs to another cluster"};
     return {};
@@ -77,9 +78,10 @@ classify(std::span<const SnapshotPump::Entry> entries, SnapshotVerdict& verdict)
             if (name.starts_with("snapshot")) verdict.strangers.push_back(name);
             continue;
         }
-        if (!regular)
+        if (!regular) {
             return Error{
                 Errc::refused, 0, name + ": is not a regular file with one link, so not ours"};
+        }
         if (generation) generations.push_back(*generation);
         if (temporary) verdict.leftover = true;
     }
@@ -175,12 +177,13 @@ std::string SnapshotVerdict::words() const {
     std::string text;
     for (const PassedOver& passed : passed_over)
         text += "not taken: " + passed.why.context + "\n";
-    if (newest)
+    if (newest) {
         text += "newest: " + snapshot_name(newest->generation) + ", index " +
                 std::to_string(newest->index) + ", term " + std::to_string(newest->term) + ", " +
                 std::to_string(progress.payload_bytes) + " bytes, every chunk verified\n";
-    else
+    } else {
         text += "there is no snapshot\n";
+    }
     for (const std::string& name : older)
         text += "older, not looked into: " + name + "\n";
     if (leftover)
@@ -242,11 +245,12 @@ const std::optional<Error>& SnapshotStore::poison() const noexcept {
 Result<SnapshotStore> SnapshotStore::open(Storage& storage, const SnapshotStoreOptions& options) {
     const StorageLimits limits = storage.limits();
     if (!std::has_single_bit(limits.align_offset) || limits.align_offset > snapshot_block_bytes ||
-        !std::has_single_bit(limits.align_memory))
+        !std::has_single_bit(limits.align_memory)) {
         return Error{
             Errc::invalid_argument, 0,
             "snapshot storage: its alignment of " + std::to_string(limits.align_offset) +
                 " does not divide 4096"};
+    }
     auto state = std::make_unique<SnapshotStoreState>(
         SnapshotStoreState{.pump = SnapshotPump(storage), .options = options});
     PROMTACT_TRY_ASSIGN(const auto entries, state->pump.list());
@@ -292,21 +296,24 @@ Result<void> SnapshotStore::may_write(const SnapshotInfo& info) const {
     PROMTACT_TRY(state_->alive());
     if (state_->writing) return Error{Errc::busy, 0, "snapshot: another one is being written"};
     PROMTACT_TRY(check_snapshot_info(info));
-    if (info.chunk_bytes > state_->options.limits.chunk_bytes_max)
+    if (info.chunk_bytes > state_->options.limits.chunk_bytes_max) {
         return Error{
             Errc::invalid_argument, 0, "snapshot: chunk_bytes is above the configured maximum"};
+    }
     if (info.cluster != state_->options.cluster) return refused("it is of another cluster");
     if (!state_->verdict.newest) return {};
     const SnapshotInfo& newest = *state_->verdict.newest;
-    if (info.index < newest.index)
+    if (info.index < newest.index) {
         return refused(
             "index " + std::to_string(info.index) + " is below " + std::to_string(newest.index) +
             " of generation " + std::to_string(newest.generation));
-    if (newest.ro_compat != 0)
+    }
+    if (newest.ro_compat != 0) {
         return Error{
             Errc::unsupported, 0,
             snapshot_name(newest.generation) + ": has ro_compat bits " +
                 std::to_string(newest.ro_compat) + " that forbid this version to replace it"};
+    }
     return {};
 }
 

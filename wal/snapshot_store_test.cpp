@@ -200,10 +200,11 @@ TEST(SnapshotStore, ReadOnlyTouchesNothing) {
     EXPECT_EQ(read_all(store).value(), noise(10));
     EXPECT_EQ(store.write(small_info(2)).error().code, Errc::refused);
     EXPECT_EQ(store.remove_leftover().error().code, Errc::refused);
-    for (const std::string& line : storage.journal)
+    for (const std::string& line : storage.journal) {
         EXPECT_TRUE(
             line.starts_with("open snapshot-") || line.starts_with("read") || line == "list")
             << line;
+    }
 }
 
 TEST(SnapshotStore, LeftoverIsReportedAndOnlyTheWriterRemovesIt) {

@@ -71,10 +71,11 @@ Result<void> SnapshotWriterState::begin() {
     auto created = store->pump.create(store->writer_file(), snapshot_temporary_name);
     if (!created) return fail(std::move(created).error());
     store->verdict.leftover = true;
-    if (*created != 0)
+    if (*created != 0) {
         return fail(
             {Errc::exists, 0,
              std::string(snapshot_temporary_name) + ": is there although nobody listed it"});
+    }
     const auto header = frame.span().first(snapshot_header_bytes(info.metadata.size()));
     const std::uint32_t crc = encode_snapshot_header(info, header);
     PROMTACT_TRY(put(header));
@@ -185,12 +186,13 @@ std::uint64_t SnapshotWriter::offset() const noexcept {
 Result<void> SnapshotWriter::append(std::span<const std::byte> payload) {
     PROMTACT_TRY(state_->usable());
     PROMTACT_ASSERT(!state_->trailed);
-    if (payload.size() > state_->info.payload_bytes - offset())
+    if (payload.size() > state_->info.payload_bytes - offset()) {
         return Error{
             Errc::invalid_argument, 0,
             "snapshot: " + std::to_string(payload.size()) + " more bytes at " +
                 std::to_string(offset()) + " exceed the announced " +
                 std::to_string(state_->info.payload_bytes)};
+    }
     return state_->take(payload);
 }
 
@@ -198,11 +200,12 @@ Result<SnapshotCommit> SnapshotWriter::commit() {
     SnapshotWriterState& state = *state_;
     PROMTACT_TRY(state.usable());
     const std::uint64_t announced = state.info.payload_bytes;
-    if (announced != snapshot_length_unknown && announced != offset())
+    if (announced != snapshot_length_unknown && announced != offset()) {
         return Error{
             Errc::invalid_argument, 0,
             "snapshot: " + std::to_string(offset()) + " of the announced " +
                 std::to_string(announced) + " bytes are there"};
+    }
     PROMTACT_TRY(state.finish_file());
     PROMTACT_TRY(state.install());
     state.failed = Error{Errc::exists, 0, "it is installed already"};

@@ -67,9 +67,10 @@ TEST(WalTail, OfWholeBlocksEverySubsetIsAPrefix) {
         {63, "a block of F(7) missing, F(8) whole", [](auto b, auto) { return b != seven + 1; }},
         {64, "both whole", [](auto, auto) { return true; }, 2, Verdict::ok},
     };
-    for (const Row& row : rows)
+    for (const Row& row : rows) {
         for (const std::uint32_t atom : {4096U, 512U})
             judge(row, atom);
+    }
 }
 
 TEST(WalTail, OfSectorsATornBlockIsAPrefixAndSaidToBeAmbiguous) {

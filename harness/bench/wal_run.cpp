@@ -61,10 +61,11 @@ class CallbackLoop {
         if (lsn) return;
         const std::lock_guard lock(mutex_);
         --started_;
-        if (lsn.error().code == Errc::busy && !wait)
+        if (lsn.error().code == Errc::busy && !wait) {
             ++starved_;
-        else if (!failure_)
+        } else if (!failure_) {
             failure_ = lsn.error();
+        }
         wake_.notify_one();
     }
     void finish(std::uint64_t begin, wal::Log::Outcome outcome) {
@@ -116,6 +117,7 @@ void append_blocking(wal::Log& log, const WalJob& job, std::uint64_t count, Thre
 Result<Histogram> run_threads(wal::Log& log, const WalJob& job) {
     std::vector<ThreadResult> results(job.writers);
     std::vector<std::thread> threads;
+    threads.reserve(results.size());
     const std::uint64_t each = job.records / job.writers;
     for (ThreadResult& result : results)
         threads.emplace_back([&] { append_blocking(log, job, each, result); });

@@ -105,10 +105,11 @@ Result<int> judge(
     record.verdict = gates::Verdict::fail;
     if (output->exit_code == 0) record.verdict = gates::Verdict::pass;
     if (output->exit_code == grey_exit) record.verdict = gates::Verdict::unsupported;
-    if (record.verdict == gates::Verdict::pass)
+    if (record.verdict == gates::Verdict::pass) {
         record.summary = said;
-    else
+    } else {
         record.reason = "exit " + std::to_string(output->exit_code) + ": " + said;
+    }
     return output->exit_code;
 }
 
@@ -145,9 +146,10 @@ int run(const Options& options, std::span<const std::string> words) {
     const auto output = bench::run_process(
         options.command,
         {.timeout = std::chrono::minutes(options.minutes), .output_max = std::size_t{256} << 20});
-    if (output && !options.log.empty())
+    if (output && !options.log.empty()) {
         if (const auto logged = write_file_atomic(options.log, output->out + output->err); !logged)
             return fail(describe(logged.error()), 1);
+    }
     const Result<int> code = judge(output, options.minutes, record);
     if (!code) return fail(describe(code.error()), 1);
     record.run = started.finish("evidence", words, 0);
@@ -183,9 +185,10 @@ int evidence_run_command(std::span<const std::string> words) {
     if (const auto exit = flags.parse(words.subspan(1))) return *exit;
     if (options.id.empty() || options.title.empty() || options.qualifies.empty())
         return fail("-id, -title and -qualifies are needed", 2);
-    if (!options.host.empty())
+    if (!options.host.empty()) {
         if (const auto named = gates::check_host_name(options.host); !named)
             return fail("-host: " + named.error().context, 2);
+    }
     return run(options, words);
 }
 

@@ -51,9 +51,10 @@ a2_campaign_accepted() {
   "$promtact" evidence check --root "$tree"
   (cd "$(campaign)" && sha256sum --check --quiet SHA256SUMS)
   # The control: one changed figure is noticed.
-  sed -i 's/"duration_ns": 1/"duration_ns": 2/; s/"duration_ns": [3-9]/"duration_ns": 1/' \
+  sed -i.kept 's/"duration_ns": 1/"duration_ns": 2/; s/"duration_ns": [3-9]/"duration_ns": 1/' \
     "$(campaign)/direct_io.json"
   if "$promtact" evidence check --root "$tree"; then return 1; fi
+  mv "$(campaign)/direct_io.json.kept" "$(campaign)/direct_io.json"
   git -C "$tree" checkout --quiet -- results/accepted.json
   echo "$(wc -l <"$(campaign)/SHA256SUMS") files, checksums hold"
 }

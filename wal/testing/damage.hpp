@@ -46,10 +46,11 @@ class DamagedImage {
     }
     void write(const std::string& name, std::size_t block, const Block& bytes) {
         const std::size_t unit = pool->atom_bytes();
-        for (std::size_t i = 0; i < block_bytes / unit; ++i)
+        for (std::size_t i = 0; i < block_bytes / unit; ++i) {
             file(name).set_atom(
                 block * (block_bytes / unit) + i,
                 pool->intern(std::span(bytes).subspan(i * unit, unit)));
+        }
     }
     Block block(std::uint64_t id, std::size_t at) { return read(segment_name(id), at); }
     void set_block(std::uint64_t id, std::size_t at, const Block& bytes) {

@@ -36,10 +36,10 @@ inline std::vector<std::byte> payload_of(Lsn lsn, std::size_t bytes = 100) {
 class LogDriver {
   public:
     explicit LogDriver(
-        disk::Pool& disk_pool, disk::Image start = {}, LogOptions log_options = small_options(),
-        MemoryStorageOptions storage_options = {})
-        : memory(disk_pool, std::move(start), with_atoms(disk_pool, storage_options)),
-          faults(memory, 7), options(log_options), arena(LogCore::arena_bytes(log_options)) {}
+        disk::Pool& disk_pool, const disk::Image& start = {},
+        const LogOptions& log_options = small_options(), MemoryStorageOptions storage_options = {})
+        : memory(disk_pool, start, with_atoms(disk_pool, storage_options)), faults(memory, 7),
+          options(log_options), arena(LogCore::arena_bytes(log_options)) {}
 
     /// Opens; true when ready.
     bool open() {
@@ -135,7 +135,8 @@ class LogDriver {
 };
 
 /// Judges an image without opening it for append.
-inline ScanReport scan_image(disk::Pool& pool, const disk::Image& image, ScanOptions options = {}) {
+inline ScanReport
+scan_image(disk::Pool& pool, const disk::Image& image, const ScanOptions& options = {}) {
     MemoryStorageOptions storage_options;
     storage_options.limits.atomic_bytes = pool.atom_bytes();
     MemoryStorage storage(pool, image, storage_options);

@@ -52,9 +52,10 @@ std::uint64_t crash_images(const DiskModel& model, const CrashOptions& options, 
         emit([one](std::size_t i) { return i == one; });
         emit([one](std::size_t i) { return i != one; });
     }
-    for (std::size_t a = 0; a < count && count <= options.pairs_max; ++a)
+    for (std::size_t a = 0; a < count && count <= options.pairs_max; ++a) {
         for (std::size_t b = a + 1; b < count; ++b)
             emit([a, b](std::size_t i) { return i == a || i == b; });
+    }
     const ChoiceStream choose(options.seed, Purpose::disk_tear, 0);
     for (std::uint32_t n = 0; n < options.random; ++n) {
         const std::uint64_t base = std::uint64_t{n} << 32;

@@ -44,7 +44,7 @@ using Ticket = std::uint64_t;
 class DiskModel {
   public:
     /// Lifetime: pool outlives the model and every image of it.
-    DiskModel(Pool& pool, Image start)
+    DiskModel(Pool& pool, const Image& start)
         : pool_(&pool), issued_(start), completed_(start), durable_(start), previous_(start) {}
 
     [[nodiscard]] Pool& pool() const noexcept { return *pool_; }

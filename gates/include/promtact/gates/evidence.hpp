@@ -70,7 +70,24 @@ write_documents(const std::filesystem::path& root, const std::vector<Document>& 
 Findings check_evidence(
     const std::filesystem::path& root, std::span<const GateEntry> catalog, History& history);
 
-/// The newest accepted campaign of each host, oldest host name first.
-std::vector<const AcceptedCampaign*> newest_per_host(const Evidence& evidence);
+/// The newest accepted result of one gate or benchmark on a host.
+struct StandingResult {
+    const AcceptedCampaign* accepted = nullptr;
+    std::size_t index = 0; // into its records
+
+    [[nodiscard]] const GateRecord& record() const { return accepted->campaign.records[index]; }
+    [[nodiscard]] const Freshness& freshness() const { return accepted->freshness[index]; }
+};
+
+struct HostEvidence {
+    std::vector<const AcceptedCampaign*> campaigns{}; // oldest first, never empty
+    std::vector<StandingResult> results{};            // one per id, in the order they first came
+
+    [[nodiscard]] const Campaign& newest() const { return campaigns.back()->campaign; }
+};
+
+/// What stands on each host, sorted by its name. A campaign replaces only what it answered anew.
+/// Lifetime: points into `evidence`
+std::vector<HostEvidence> hosts_of(const Evidence& evidence);
 
 } // namespace promtact::gates

@@ -35,7 +35,7 @@ class MemoryStorage final : public Storage {
 
     /// Starts from an image: empty, or what a crash of another storage left.
     /// Lifetime: pool outlives the storage and its images.
-    MemoryStorage(disk::Pool& pool, disk::Image start, const MemoryStorageOptions& options);
+    MemoryStorage(disk::Pool& pool, const disk::Image& start, const MemoryStorageOptions& options);
 
     [[nodiscard]] StorageLimits limits() const override { return options_.limits; }
     [[nodiscard]] bool submit(const IoOp& op) override;
