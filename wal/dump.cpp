@@ -90,9 +90,10 @@ class Dumper {
         const FrameKind kind{frame.kind};
         if (kind != FrameKind::fence && kind != FrameKind::trunc_suffix) return {};
         const ControlBody body = control_body(bytes, frame, layout_);
-        if (kind == FrameKind::trunc_suffix)
+        if (kind == FrameKind::trunc_suffix) {
             return fmt::format(
                 fmt::runtime(options_.json ? R"(,"keep":{})" : " keeps through {}"), body.a);
+        }
         return fmt::format(
             fmt::runtime(
                 options_.json ? R"(,"live_lsn":{},"live_segment":{})"

@@ -192,9 +192,10 @@ Explanation explain(const ScanReport& report) {
     const bool block = !is_about_super(report) && report.block > 0 &&
                        (report.verdict == Verdict::prefix || report.verdict == Verdict::refuse);
     if (report.verdict == Verdict::prefix) words.where = place_of(report);
-    if (block)
+    if (block) {
         words.where += ", block " + number(report.block) + " (byte " +
                        number(std::uint64_t{report.block} * block_bytes) + ")";
+    }
     if (report.ambiguous_tail)
         words.why += "; this device tears blocks, so rot in the newest records would look the same";
     words.helps = helps_words(report, words.repair);

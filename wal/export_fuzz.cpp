@@ -10,6 +10,8 @@
 #include <promtact/wal/fill.hpp>
 #include <promtact/wal/memory_storage.hpp>
 
+#include "testing/fuzz_bases.hpp"
+
 namespace promtact::wal {
 namespace {
 
@@ -26,7 +28,8 @@ Result<std::string> export_text(Storage& storage) {
 }
 
 void run(std::string_view text) {
-    disk::Pool pool(4096);
+    static disk::Pool pool(4096);
+    const testing::PoolMark mark(pool);
     MemoryStorageOptions options;
     options.capacity_bytes = device_bytes;
     MemoryStorage storage(pool, {}, options);

@@ -111,10 +111,11 @@ Result<ExportItem> ExportReader::accept(ExportItem item, std::uint32_t crc) {
         first_ = next_ = item.header.first_lsn;
         return item;
     }
-    if (item.lsn != next_)
+    if (item.lsn != next_) {
         return bad(
             Errc::corrupt, "LSN " + std::to_string(item.lsn) + " where " + std::to_string(next_) +
                                " must be: a line is missing or out of place");
+    }
     if (item.kind == Kind::end) {
         if (item.last != records_ || crc != digest_)
             return bad(Errc::corrupt, "the records are not those the end speaks of");

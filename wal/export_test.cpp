@@ -132,6 +132,13 @@ TEST(WalExport, SalvageReadsWhateverIsThereInAnyDamage) {
     const std::vector<Case> cases{
         {[](Image& i) { i.remove("SUPER"); }, 0},
         {[](Image& i) { i.zero(newest, 0); }, 0},
+        {[](Image& i) {
+             i.edit_super([](std::size_t, Super& super) {
+                 super.first_live_lsn = 0;
+                 super.segment_bytes = 5;
+             });
+         },
+         0},
         {[](Image& i) { i.flip(7, 0, 100); }, 0},
         {[](Image& i) { i.zero(newest, at(1)); }, 1},
         {[](Image& i) { i.segment(newest).set_size(10 * block_bytes, *i.pool); }, 3},

@@ -82,7 +82,11 @@ Result<void> LogImport::begin(const ExportHeader& header) {
     log.segment_bytes = options_.segment_bytes != 0 ? options_.segment_bytes : header.segment_bytes;
     log.layout = header.layout;
     log.first_lsn = header.first_lsn;
-    log.frame_bytes_max = frame_blocks_max * block_bytes; // any record an older log may hold
+    // Any record that the segments can hold.
+    log.frame_bytes_max = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(frame_blocks_max * block_bytes, log.segment_bytes));
+    log.zero_chunk_bytes = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(log.zero_chunk_bytes, log.segment_bytes));
     PROMTACT_TRY_ASSIGN(filler_, LogFiller::create(*storage_, log));
     return {};
 }
@@ -103,11 +107,12 @@ Result<void> LogImport::take(const ExportItem& item) {
         return {};
     }
     case ExportItem::Kind::gap:
-        if (!options_.accept_gaps)
+        if (!options_.accept_gaps) {
             return Error{
                 Errc::refused, 0,
                 "records " + std::to_string(item.lsn) + " to " + std::to_string(item.last) +
                     " are missing; -accept-gaps makes a log in which they are void"};
+        }
         if (item.last - item.lsn >= gap_max)
             return Error{Errc::refused, 0, "a gap of more LSNs than any segment holds"};
         lost_ += item.last - item.lsn + 1;

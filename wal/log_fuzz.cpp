@@ -34,6 +34,7 @@ constexpr std::size_t changes_max = 12;
 enum Options : std::uint8_t {
     strict = 1,
     mend_repair = 2, // repair what can be repaired
+    shown = 8,       // dump and salvage it too
     continuous = 4,  // make the chain of frames and segments hold after the damage
 };
 
@@ -286,10 +287,11 @@ void show(disk::Pool& pool, const disk::Image& image) {
     };
     const auto dumped = dump_log(memory, {.records = true, .json = true}, sink);
     PROMTACT_ASSERT(dumped.has_value());
-    for (const disk::Image::Link& link : image.links)
+    for (const disk::Image::Link& link : image.links) {
         if (const std::uint64_t id = parse_segment_name(pool.name(link.name)); id != 0) {
             PROMTACT_ASSERT(dump_blocks(memory, id, true, sink).has_value());
         }
+    }
     const auto saved = export_log(memory, {.salvage = true}, sink);
     PROMTACT_ASSERT(saved.has_value() || !saved.error().context.empty());
 }
@@ -320,7 +322,7 @@ void run(Bytes input) {
     PROMTACT_ASSERT(again.report.text == first.report.text);
     PROMTACT_ASSERT(again.report.end == first.report.end);
     recover(pool, image.image, first.report, options);
-    show(pool, image.image);
+    if ((options & shown) != 0) show(pool, image.image);
     if ((options & mend_repair) != 0) mend(pool, image.image, options);
 }
 

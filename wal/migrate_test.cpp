@@ -67,7 +67,7 @@ void expect_same_records(disk::Pool& pool, const disk::Image& image, std::uint64
 }
 
 TEST(WalMigrate, EveryRecordComesAcrossByteForByte) {
-    for (const ImportLayout layout : {ImportLayout::flat, ImportLayout::blocks})
+    for (const ImportLayout layout : {ImportLayout::flat, ImportLayout::blocks}) {
         for (const std::size_t piece : {std::size_t{1000}, std::size_t{1} << 20}) {
             disk::Pool pool(4096);
             const auto file = old_file(layout);
@@ -77,6 +77,7 @@ TEST(WalMigrate, EveryRecordComesAcrossByteForByte) {
             EXPECT_EQ(result.recovery->tail, Tail::clean);
             expect_same_records(pool, result.image, records);
         }
+    }
 }
 
 TEST(WalMigrate, ATornTailIsLeftBehindAndReported) {

@@ -78,9 +78,10 @@ Result<void> plan_cut(SnapshotPump& pump, const Survey& found, RepairPlan& plan)
     plan.end_block = found.end_block;
     PROMTACT_TRY_ASSIGN(const auto entries, pump.list());
     // Behind a tail there are only spares.
-    for (const SnapshotPump::Entry& entry : entries)
+    for (const SnapshotPump::Entry& entry : entries) {
         if (plan.which == RepairCase::truncate_at && parse_segment_name(entry.name) > plan.segment)
             plan.removed.push_back(entry.name);
+    }
     PROMTACT_TRY_ASSIGN(
         plan.cut, has_content(
                       pump, segment_name(plan.segment), std::uint64_t{plan.end_block} * block_bytes,
@@ -149,9 +150,10 @@ Result<void> plan_super(Storage& storage, SnapshotPump& pump, bool strict, Repai
     if (super.first_live_segment == 1 && headers.first)
         super.first_live_lsn = std::max(super.first_live_lsn, headers.first->first_lsn);
     const ScanReport after = survey(storage, {.strict = strict, .super = super}).report;
-    if (after.refusal == Refusal::missing_segment)
+    if (after.refusal == Refusal::missing_segment) {
         plan.refusal = "segments before segment " + std::to_string(headers.lowest) +
                        " are missing, and no fence says that they were released";
+    }
     plan.super = super;
     plan.lost_first = plan.lost_last = 0;
     return {};
@@ -229,10 +231,11 @@ std::vector<std::string> RepairPlan::steps() const {
     words.push_back("keep a copy of SUPER as SUPER" + suffix);
     for (auto file = removed.rbegin(); file != removed.rend(); ++file)
         words.push_back("rename " + *file + " to " + *file + suffix);
-    if (cut)
+    if (cut) {
         words.push_back(
             "replace " + name + " by its first " + std::to_string(end_block) +
             " blocks and zeros behind them");
+    }
     words.push_back("write SUPER: the log ends before LSN " + std::to_string(lost_first));
     return words;
 }

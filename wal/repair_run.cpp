@@ -157,10 +157,11 @@ Result<void> repair(Storage& storage, const RepairPlan& plan, const RepairConsen
         if (!consent.rebuild_super) return refused("this damage needs " + flag);
         break;
     case RepairCase::truncate_at:
-        if (!consent.truncate_at || *consent.truncate_at != plan.lost_first)
+        if (!consent.truncate_at || *consent.truncate_at != plan.lost_first) {
             return refused(
                 "this damage needs " + flag + " " + std::to_string(plan.lost_first) +
                 ", the first record that is given up");
+        }
         break;
     case RepairCase::none:
     case RepairCase::salvage:

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <promtact/base/assert.hpp>
+#include <promtact/wal/log_core.hpp>
 
 #include "salvage_internal.hpp"
 #include "snapshot_pump_internal.hpp"
@@ -69,13 +70,15 @@ class Salvage {
 
     Result<void> run(const ScanReport& report) {
         PROMTACT_TRY_ASSIGN(const auto entries, pump_.list());
-        for (const SnapshotPump::Entry& entry : entries)
+        for (const SnapshotPump::Entry& entry : entries) {
             if (const std::uint64_t segment = parse_segment_name(entry.name);
                 segment != 0 && entry.regular) {
                 segments_.push_back(segment);
             }
+        }
         if (segments_.empty()) return Error{Errc::not_found, 0, "there is no log here"};
         PROMTACT_TRY(find_header(report));
+        make_plausible();
         PROMTACT_TRY(writer_.begin(header_));
         for (const std::uint64_t segment : segments_)
             PROMTACT_TRY(read_segment(segment));
@@ -104,6 +107,14 @@ class Salvage {
             return {};
         }
         return Error{Errc::format, 0, "neither SUPER nor any segment says which log this was"};
+    }
+    /// What SUPER or a header states may itself be the damage.
+    void make_plausible() noexcept {
+        if (header_.first_lsn == 0 || header_.first_lsn > lsn_max) header_.first_lsn = 1;
+        const std::uint64_t bytes = header_.segment_bytes;
+        if (bytes % block_bytes != 0 || bytes < segment_bytes_min || bytes > segment_bytes_max)
+            header_.segment_bytes = LogOptions{}.segment_bytes;
+        if (header_.layout != Layout::fixed) header_.layout = Layout::variable;
     }
     bool read_header(std::uint64_t segment, SegmentHeader& header) {
         const auto blocks = window_.open(segment_name(segment));
@@ -139,12 +150,13 @@ class Salvage {
         return {};
     }
     [[nodiscard]] bool stands(const FrameHeader& frame, std::span<const std::byte> bytes) const {
-        for (std::uint32_t i = 0; i < frame.blocks; ++i)
+        for (std::uint32_t i = 0; i < frame.blocks; ++i) {
             if (!frame_block_matches(
                     bytes.first(block_bytes), frame, header_.layout, i,
                     bytes.subspan(std::size_t{i} * block_bytes, block_bytes))) {
                 return false;
             }
+        }
         return check_body(bytes, frame, header_.layout) == nullptr;
     }
     /// Of a segment whose header is gone: the salt of the frame with the highest LSN, since those

@@ -71,6 +71,44 @@ void add_void(std::vector<VoidRange>& ranges, VoidRange range) {
     }
 }
 
+/// R4: the segment before must end exactly where this one's header says.
+bool LogScan::check_previous(const SegmentHeader& header) {
+    if (report_.segments.empty()) {
+        const bool start = header.segment == 1;
+        if (start && header.previous_end != PreviousEnd::none) {
+            refuse(Refusal::chain, "R2", "the first segment names one before it");
+            return false;
+        }
+        if (header.first_lsn > report_.first_live_lsn && !relaxed_start_) {
+            refuse(Refusal::missing_segment, "R2", "live records lie before the first segment");
+            return false;
+        }
+        return true;
+    }
+    const SegmentFacts& before = report_.segments.back();
+    if (before.end == header.previous &&
+        before.sealed == (header.previous_end == PreviousEnd::sealed) &&
+        header.previous_end != PreviousEnd::none) {
+        return true;
+    }
+    const std::uint64_t segment = before.segment;
+    report_.segment = segment;
+    report_.lost_first = before.end.next_lsn;
+    report_.lost_last = std::max(header.first_lsn - 1, tail_.lost_last);
+    const bool says_sealed = header.previous_end == PreviousEnd::sealed;
+    const bool too_short = before.end.next_lsn < header.previous.next_lsn;
+    if (header.previous.segment == segment && (too_short || (says_sealed && !before.sealed))) {
+        report_.block = before.end_block;
+        refuse(
+            Refusal::corrupt, "R4",
+            "a segment followed by another does not verify to its end: " + tail_.text);
+    } else {
+        report_.segment = header.segment;
+        refuse(Refusal::chain, "R4", "the header does not continue the segment before it");
+    }
+    return false;
+}
+
 void LogScan::judge_live(const SegmentHeader& header) {
     SegmentFacts facts{
         .segment = header.segment,
@@ -215,44 +253,6 @@ void LogScan::accept() {
         report_.text = "everything written stands";
     }
     phase_ = Phase::finished;
-}
-
-/// R4: the segment before must end exactly where this one's header says.
-bool LogScan::check_previous(const SegmentHeader& header) {
-    if (report_.segments.empty()) {
-        const bool start = header.segment == 1;
-        if (start && header.previous_end != PreviousEnd::none) {
-            refuse(Refusal::chain, "R2", "the first segment names one before it");
-            return false;
-        }
-        if (header.first_lsn > report_.first_live_lsn && !relaxed_start_) {
-            refuse(Refusal::missing_segment, "R2", "live records lie before the first segment");
-            return false;
-        }
-        return true;
-    }
-    const SegmentFacts& before = report_.segments.back();
-    if (before.end == header.previous &&
-        before.sealed == (header.previous_end == PreviousEnd::sealed) &&
-        header.previous_end != PreviousEnd::none) {
-        return true;
-    }
-    const std::uint64_t segment = before.segment;
-    report_.segment = segment;
-    report_.lost_first = before.end.next_lsn;
-    report_.lost_last = std::max(header.first_lsn - 1, tail_.lost_last);
-    const bool says_sealed = header.previous_end == PreviousEnd::sealed;
-    const bool too_short = before.end.next_lsn < header.previous.next_lsn;
-    if (header.previous.segment == segment && (too_short || (says_sealed && !before.sealed))) {
-        report_.block = before.end_block;
-        refuse(
-            Refusal::corrupt, "R4",
-            "a segment followed by another does not verify to its end: " + tail_.text);
-    } else {
-        report_.segment = header.segment;
-        refuse(Refusal::chain, "R4", "the header does not continue the segment before it");
-    }
-    return false;
 }
 
 } // namespace promtact::wal

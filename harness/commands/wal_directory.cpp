@@ -96,10 +96,11 @@ Result<WalMaking> WalMaking::start(const fs::path& target) {
     making.part_ = making.target_.string() + ".part";
     std::error_code error;
     const fs::file_status status = fs::symlink_status(making.target_, error);
-    if (fs::exists(status) && !(fs::is_directory(status) && fs::is_empty(making.target_, error)))
+    if (fs::exists(status) && !(fs::is_directory(status) && fs::is_empty(making.target_, error))) {
         return Error{
             Errc::exists, 0,
             making.target_.string() + " is there already and not an empty directory"};
+    }
     kill_point();
     if (sys().mkdir(making.part_.c_str(), 0750) != 0 && errno != EEXIST)
         return Error::from_errno(errno, "make directory " + making.part_.string());
@@ -110,9 +111,10 @@ Result<WalMaking> WalMaking::start(const fs::path& target) {
             return Error{Errc::refused, 0, entry.path().string() + " is in the way and not ours"};
         if (entry.path().filename() != wal::lock_name) left.push_back(entry.path());
     }
-    for (const fs::path& path : left)
+    for (const fs::path& path : left) {
         if (!fs::remove(path, error) && error)
             return Error::from_errno(error.value(), "remove " + path.string());
+    }
     making.directory_ = {};
     making.directory_.lock = UniqueFd{::fcntl(old.lock.get(), F_DUPFD_CLOEXEC, 0)};
     PROMTACT_TRY_ASSIGN(making.directory_.storage, FileStorage::open(making.part_, {}));

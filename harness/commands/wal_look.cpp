@@ -105,11 +105,12 @@ std::string figures_text(const wal::LogFigures& figures) {
         figures.watermarks);
     for (const wal::VoidRange& range : figures.report.voids)
         text += fmt::format("void      LSN {} to {}\n", range.first, range.last);
-    for (const wal::SegmentFigures& one : figures.segments)
+    for (const wal::SegmentFigures& one : figures.segments) {
         text += fmt::format(
             "segment   {} LSN {} to {}, {} frames, {} records{}{}\n", one.segment, one.first_lsn,
             one.next_lsn - 1, one.frames, one.records, one.sealed ? ", sealed" : "",
             one.recycled ? ", recycled" : "");
+    }
     return text;
 }
 
@@ -154,9 +155,10 @@ Result<int> dump(const Common& common, const wal::DumpOptions& options, std::uin
     PROMTACT_TRY_ASSIGN(const ScanReport report, wal::dump_log(*log.storage, options, sink));
     const Explanation words = wal::explain(report);
     const bool good = report.verdict == Verdict::ok || report.verdict == Verdict::prefix;
-    if (!good)
+    if (!good) {
         std::fputs(
             ("promtact wal dump: " + words.verdict + ": " + words.why + "\n").c_str(), stderr);
+    }
     return exit_of(report);
 }
 

@@ -55,9 +55,10 @@ inline void fill_fuzz_base(FuzzBase& base, Layout layout, bool recycle, bool cle
         PROMTACT_ASSERT(driver.commit(bytes, layout == Layout::fixed ? 20 : 1) != 0);
         if (i == 20 || i == 38)
             PROMTACT_ASSERT(driver.log->truncate_suffix(driver.log->last() - 2).has_value());
-        if (i % 8 == 5)
+        if (i % 8 == 5) {
             PROMTACT_ASSERT(
                 driver.log->release_prefix(driver.log->segments().back().first_lsn).has_value());
+        }
         driver.pump(10);
     }
     if (clean) {
@@ -121,9 +122,10 @@ inline void mend_frame(DamagedImage& image, std::uint64_t segment, std::size_t b
 /// Makes every frame of a segment continue the one before it, and the next header the last frame.
 inline void rechain(DamagedImage& image) {
     std::vector<std::uint64_t> segments;
-    for (const disk::Image::Link& link : image.image.links)
+    for (const disk::Image::Link& link : image.image.links) {
         if (const std::uint64_t id = parse_segment_name(image.pool->name(link.name)); id != 0)
             segments.push_back(id);
+    }
     std::sort(segments.begin(), segments.end());
     Chain chain = 0;
     for (const std::uint64_t id : segments) {
