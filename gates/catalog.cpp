@@ -8,6 +8,7 @@
 #include <promtact/gates/gate.hpp>
 
 #include "bpf_load/gate.hpp"
+#include "crash_images/gate.hpp"
 #include "direct_io/gate.hpp"
 #include "direct_wal/gate.hpp"
 #include "durable_write_block/gate.hpp"
@@ -15,7 +16,9 @@
 #include "link_delay/gate.hpp"
 #include "netns_lifecycle/gate.hpp"
 #include "packet_fault/gate.hpp"
+#include "storage_faults/gate.hpp"
 #include "uring_probe/gate.hpp"
+#include "wal_throughput/gate.hpp"
 
 namespace promtact::gates {
 
@@ -27,6 +30,9 @@ std::span<const GateEntry> catalog() {
         {&uring_probe_info, &run_uring_probe},
         {&direct_io_info, &run_direct_io},
         {&direct_wal_info, &run_direct_wal},
+        {&storage_faults_info, &run_storage_faults},
+        {&crash_images_info, &run_crash_images},
+        {&wal_throughput_info, &run_wal_throughput},
         {&durable_write_file_info, &run_durable_write_file},
         {&durable_write_block_info, &run_durable_write_block},
 

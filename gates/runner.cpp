@@ -129,7 +129,7 @@ class Run {
         run.sabotaged = sabotaged;
         // At least a moment, so that a campaign that ran out says so through its body.
         run.budget = std::clamp<std::chrono::nanoseconds>(
-            left(), std::chrono::milliseconds{1}, entry.info->budget);
+            left(), std::chrono::milliseconds{1}, budget_of(*entry.info, options_.sample));
         run.on_step = [&](std::string_view what) {
             observer_.step(*entry.info, phase, what, done_, total_);
         };

@@ -9,8 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <promtact/base/numbers.hpp>
-
-#include "testing/crash_harness.hpp"
+#include <promtact/wal/testing/crash_harness.hpp>
 
 namespace promtact::wal::testing {
 namespace {

@@ -9,8 +9,8 @@
 
 #include <promtact/base/bytes.hpp>
 #include <promtact/base/crc32c.hpp>
+#include <promtact/wal/testing/crash_harness.hpp>
 
-#include "testing/crash_harness.hpp"
 #include "testing/log_driver.hpp"
 
 namespace promtact::wal::testing {

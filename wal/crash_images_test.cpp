@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "testing/crash_harness.hpp"
+#include <promtact/wal/testing/crash_harness.hpp>
 
 namespace promtact::wal::testing {
 namespace {

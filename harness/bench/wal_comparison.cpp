@@ -121,6 +121,54 @@ measure(const Fronts& fronts, const WalJob& job, const ScratchFile& file, const 
     return row;
 }
 
+Result<StoreRow> measure_store(
+    const Fronts& fronts, const StorePeer& peer, std::uint32_t writers, const WalPlan& wal_plan,
+    const fs::path& directory) {
+    StoreRow row{.store = &peer, .writers = writers};
+    row.limits = {
+        .operations_ratio_ppm_min = writers == 64 ? peer.ratio_ppm_min : 0,
+        .p50_ratio_ppm_max = std::numeric_limits<std::uint64_t>::max()};
+    PROMTACT_TRY_ASSIGN(const BenchDirectory place, BenchDirectory::make(directory));
+    PROMTACT_TRY_ASSIGN(const auto store, peer.open(place.path(), writers, row.version));
+    const std::uint64_t each = std::max<std::uint64_t>(10, wal_plan.scale);
+    PeerPlan plan;
+    plan.blocks = static_cast<std::uint32_t>((wal_plan.pairs + 1) / 2);
+    plan.rounds_max = row.limits.operations_ratio_ppm_min == 0 ? 1 : 2;
+    plan.seed = wal_plan.seed;
+    plan.limits = row.limits;
+    plan.ours = [&]() -> Result<RunFigures> {
+        PROMTACT_TRY_ASSIGN(
+            const WalRun run, fronts.run(
+                                  {.style = AppendStyle::blocking,
+                                   .writers = writers,
+                                   .record_bytes = store_record_bytes,
+                                   .records = writers * each}));
+        return RunFigures{
+            .operations_per_second = run.records_per_second(), .p50_ns = run.latency.p50()};
+    };
+    plan.theirs = [&] { return run_store(*store, writers, each, store_record_bytes); };
+    PROMTACT_TRY_ASSIGN(row.comparison, compare_with_peer(plan));
+    return row;
+}
+
+Result<void> measure_stores(
+    const Fronts& fronts, const WalPlan& plan, const fs::path& directory,
+    WalComparison& comparison) {
+    for (const StorePeer& peer : store_peers()) {
+        for (const std::uint32_t writers : {1U, 8U, 64U}) {
+            auto row = measure_store(fronts, peer, writers, plan, directory);
+            if (!row && row.error().code == Errc::unsupported) {
+                comparison.missing.push_back(std::string(peer.name) + ": " + row.error().context);
+                break;
+            }
+            if (!row) return row.error();
+            if (plan.after_store) plan.after_store(*row);
+            comparison.stores.push_back(std::move(*row));
+        }
+    }
+    return {};
+}
+
 } // namespace
 
 std::vector<WalJob> wal_jobs(const WalPlan& plan) {
@@ -177,6 +225,7 @@ Result<WalComparison> compare_wal(const WalPlan& plan) {
         if (plan.after_row) plan.after_row(row);
         comparison.rows.push_back(std::move(row));
     }
+    if (plan.stores) PROMTACT_TRY(measure_stores(fronts, plan, directory.path(), comparison));
     PROMTACT_TRY(fronts.close());
     return comparison;
 }

@@ -58,19 +58,45 @@ void add_row(const WalRow& row, gates::GateRecord& record) {
     add_runs(name + "_fio", row.comparison.theirs, record);
 }
 
+std::string name_of(const StoreRow& row) {
+    return std::string(row.store->name) + "_" + std::to_string(row.writers) + "_x_" +
+           std::to_string(store_record_bytes);
+}
+
+void add_store(const StoreRow& row, gates::GateRecord& record) {
+    const std::string name = name_of(row);
+    add_interval(name + "_ratio", row.comparison.operations, record);
+    record.measurements.push_back(
+        {name + "_ratio_min", "ppm", "the least that passes",
+         gates::Scalar{row.limits.operations_ratio_ppm_min}});
+    record.measurements.push_back(
+        {name + "_log", "operations_per_second", "median of the runs, records of the log",
+         gates::Scalar{median_ops(row.comparison.ours)}});
+    record.measurements.push_back(
+        {name + "_store", "operations_per_second",
+         "median of the runs, puts with " + std::string(row.store->setting),
+         gates::Scalar{median_ops(row.comparison.theirs)}});
+    const gates::PeerRecord peer{std::string(row.store->name), row.version};
+    if (record.peers.back().name != peer.name) record.peers.push_back(peer);
+}
+
 void conclude(const WalComparison& comparison, gates::GateRecord& record) {
     std::string failed;
     std::string open;
     std::size_t judged = 0;
-    for (const WalRow& row : comparison.rows) {
-        if (row.limits.operations_ratio_ppm_min == 0) continue;
+    const auto judge = [&](const std::string& name, const PeerLimits& limits,
+                           const PeerComparison& measured) {
+        if (limits.operations_ratio_ppm_min == 0) return;
         ++judged;
-        const std::string text = " " + name_of(row.job) + " " +
-                                 ratio(row.comparison.operations.point_ppm) + " of " +
-                                 demand_text(row.limits) + ";";
-        if (row.comparison.verdict == PeerVerdict::fail) failed += text;
-        if (row.comparison.verdict == PeerVerdict::inconclusive) open += text;
-    }
+        const std::string text = " " + name + " " + ratio(measured.operations.point_ppm) + " of " +
+                                 demand_text(limits) + ";";
+        if (measured.verdict == PeerVerdict::fail) failed += text;
+        if (measured.verdict == PeerVerdict::inconclusive) open += text;
+    };
+    for (const WalRow& row : comparison.rows)
+        judge(name_of(row.job), row.limits, row.comparison);
+    for (const StoreRow& row : comparison.stores)
+        judge(name_of(row), row.limits, row.comparison);
     if (!failed.empty()) {
         record.verdict = gates::Verdict::fail;
         record.reason = "every round excluded the limit:" + failed;
@@ -83,6 +109,23 @@ void conclude(const WalComparison& comparison, gates::GateRecord& record) {
         record.summary = std::to_string(judged) + " of " + std::to_string(judged) +
                          " kinds of appends keep their ratio to fio";
     }
+}
+
+std::string stores_text(const WalComparison& comparison) {
+    gates::TextTable table(
+        {"beside", "threads", "bytes", "log/s", "store/s", "ratio", "must be", "verdict",
+         "told by"});
+    for (const StoreRow& row : comparison.stores) {
+        const bool judged = row.limits.operations_ratio_ppm_min != 0;
+        table.row(
+            {std::string(row.store->name) + " " + row.version, std::to_string(row.writers),
+             std::to_string(store_record_bytes), gates::grouped(median_ops(row.comparison.ours)),
+             gates::grouped(median_ops(row.comparison.theirs)),
+             ratio(row.comparison.operations.point_ppm), demand_text(row.limits),
+             judged ? std::string(to_string(row.comparison.verdict)) : "-",
+             std::string(row.store->setting)});
+    }
+    return table.plain();
 }
 
 } // namespace
@@ -103,7 +146,11 @@ std::string wal_text(const WalComparison& comparison) {
              gates::duration_text(row.last.latency.p99()),
              gates::ratio_text(row.last.records, std::max<std::uint64_t>(1, row.last.syncs))});
     }
-    return "engine " + std::string(to_string(comparison.engine)) + "\n" + table.plain();
+    std::string text = "engine " + std::string(to_string(comparison.engine)) + "\n" + table.plain();
+    if (!comparison.stores.empty()) text += "\n" + stores_text(comparison);
+    for (const std::string& missing : comparison.missing)
+        text += "not measured: " + missing + "\n";
+    return text;
 }
 
 gates::GateRecord wal_record(
@@ -117,11 +164,15 @@ gates::GateRecord wal_record(
     record.establishes =
         "throughput of durable appends by callback, by blocked threads and in an event loop, as a "
         "ratio to fio's io_uring engine (registered buffer and file, direct, fdatasync after each "
-        "write) writing the frame that holds one record of every writer, in interleaved runs";
+        "write) writing the frame that holds one record of every writer, and of blocked threads to "
+        "the durable puts of other stores, in interleaved runs";
     record.does_not_establish = "absolute speed, other disks, or survival of a power cut";
     record.parameters.push_back({"engine", std::string(to_string(comparison.engine))});
     for (const WalRow& row : comparison.rows)
         add_row(row, record);
+    for (const StoreRow& row : comparison.stores)
+        add_store(row, record);
+    record.notes = comparison.missing;
     conclude(comparison, record);
     return record;
 }

@@ -30,6 +30,9 @@ run in turns on the same filesystem; the ratio is the geometric mean over the pa
 interval. The log has rotation, checksums and durability hints on. A row that does not pass is
 measured once more.
 
+RocksDB, LevelDB and SQLite are measured beside the blocked threads when their libraries are there
+(librocksdb7.8, libleveldb1d, libsqlite3-0); each is told to make every put durable.
+
 exit codes:
   0   every row keeps its limit
   1   a row failed, or an error
@@ -44,6 +47,7 @@ struct Options {
     std::string appends = "all";
     std::uint64_t pairs = 6;
     std::uint64_t scale = 100;
+    bool stores = true;
 };
 
 std::optional<wal::Engine> engine_named(const std::string& name) {
@@ -70,6 +74,12 @@ void show_progress(const bench::WalRow& row) {
         std::string(to_string(row.comparison.verdict)).c_str());
 }
 
+void show_store(const bench::StoreRow& row) {
+    std::fprintf(
+        stderr, "beside %s, %u threads: ratio %s\n", std::string(row.store->name).c_str(),
+        row.writers, gates::ratio_text(row.comparison.operations.point_ppm, 1'000'000).c_str());
+}
+
 int run(const Options& options, std::span<const std::string> words) {
     const Started started;
     const auto refused = [](const Error& error) {
@@ -85,7 +95,9 @@ int run(const Options& options, std::span<const std::string> words) {
          .pairs = options.pairs,
          .scale = options.scale,
          .seed = options.common.seed_value,
-         .after_row = show_progress});
+         .stores = options.stores,
+         .after_row = show_progress,
+         .after_store = show_store});
     if (!comparison) return refused(comparison.error());
     std::vector<gates::GateRecord> records{bench::wal_record(
         *comparison, *version,
@@ -112,6 +124,7 @@ int wal_bench(std::span<const std::string> words) {
         "only the rows of this kind");
     flags.number("pairs", options.pairs, 2, 100, "runs of each side per row, two at a time");
     flags.number("scale", options.scale, 1, 10'000, "length of a run");
+    flags.flag("stores", options.stores, "beside other stores, too");
     flags.footer(footer);
     if (const auto exit = flags.parse(words)) return *exit;
     if (const auto wrong = bench_contradiction(options.common))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
-#include "crash_harness.hpp"
+#include <promtact/wal/testing/crash_harness.hpp>
 
 #include <algorithm>
 #include <cstring>

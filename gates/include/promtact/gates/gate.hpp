@@ -48,13 +48,19 @@ struct GateInfo {
     std::span<const std::string_view> qualifies{};      // unit folders
     std::span<const std::string_view> requires_gates{}; // ids that must have passed
     std::span<const Need> needs{};
-    std::chrono::milliseconds budget{}; // for the body; the same again for the control
+    std::chrono::milliseconds budget{};      // for the body; the same again for the control
+    std::chrono::milliseconds full_budget{}; // for the full sample; zero: the same
     std::string_view establishes{};
     std::string_view does_not_establish{};
     std::string_view control{};        // name of the injected sabotage, snake_case
     std::string_view control_breaks{}; // what it breaks, one sentence
     std::string_view remedy{};         // what to do when the gate fails
 };
+
+constexpr std::chrono::milliseconds budget_of(const GateInfo& info, GateClass sample) noexcept {
+    return sample == GateClass::full && info.full_budget.count() > 0 ? info.full_budget
+                                                                     : info.budget;
+}
 
 /// What the operator asked for; the same for every gate of a run.
 struct GateOptions {
@@ -106,7 +112,6 @@ struct GateReport {
 /// The body and its control are one function, so a control cannot skip the body.
 using GateBody = Result<GateReport> (*)(const GateContext& context);
 
-/// One line of the catalog.
 /// One line of the catalog. Requires: both pointers are set
 struct GateEntry {
     const GateInfo* info = nullptr;
