@@ -25,7 +25,7 @@ class GateBpfLoad : public testing::Test {
   protected:
     void SetUp() override {
         if (::geteuid() != 0) GTEST_SKIP() << "needs root (CAP_BPF, CAP_NET_ADMIN)";
-        before_ = host();
+        before_ = at_rest(host);
     }
     void TearDown() override {
         if (IsSkipped()) return;

@@ -67,7 +67,7 @@ class GateLinkDelay : public testing::Test {
   protected:
     void SetUp() override {
         if (::geteuid() != 0) GTEST_SKIP() << "needs root (CAP_SYS_ADMIN, CAP_NET_ADMIN)";
-        before_ = host();
+        before_ = at_rest(host);
     }
     void TearDown() override {
         if (IsSkipped()) return;

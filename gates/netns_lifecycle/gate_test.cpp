@@ -21,7 +21,7 @@ class GateNetnsLifecycle : public testing::Test {
   protected:
     void SetUp() override {
         if (::geteuid() != 0) GTEST_SKIP() << "needs root (CAP_SYS_ADMIN, CAP_NET_ADMIN)";
-        before_ = host();
+        before_ = at_rest(host);
     }
     void TearDown() override {
         if (IsSkipped()) return;

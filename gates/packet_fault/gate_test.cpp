@@ -100,7 +100,7 @@ class GatePacketFault : public testing::Test {
   protected:
     void SetUp() override {
         if (::geteuid() != 0) GTEST_SKIP() << "needs root (CAP_SYS_ADMIN, CAP_NET_ADMIN, CAP_BPF)";
-        before_ = host();
+        before_ = at_rest(host);
     }
     void TearDown() override {
         if (IsSkipped()) return;
