@@ -65,10 +65,11 @@ bool FaultStorage::submit_struck(const IoOp& op, const FaultRule& rule) {
         break;
     case StorageFault::bit_rot:
         if (op.kind == IoKind::write) {
-            changed->copy.assign(op.data.begin(), op.data.end());
-            changed->copy[static_cast<std::size_t>(rule.amount / 8) % op.data.size()] ^=
+            changed->copy.emplace(op.data.size(), limits().align_memory);
+            given.data = changed->copy->span();
+            std::ranges::copy(op.data, given.data.begin());
+            given.data[static_cast<std::size_t>(rule.amount / 8) % op.data.size()] ^=
                 std::byte{1} << (rule.amount % 8);
-            given.data = changed->copy;
         }
         break;
     case StorageFault::phantom:
@@ -106,7 +107,7 @@ void FaultStorage::answer(IoDone done) {
 
 void FaultStorage::change(const Changed& changed, IoDone done) {
     if (changed.result) done.result = *changed.result;
-    const bool read = done.result > 0 && changed.copy.empty();
+    const bool read = done.result > 0 && !changed.copy;
     switch (changed.rule.fault) {
     case StorageFault::phantom:
         if (read) std::memset(changed.data.data(), 0, static_cast<std::size_t>(done.result));

@@ -86,16 +86,19 @@ TEST_P(WalFilesystem, KeepsWhatItAcknowledged) {
 TEST_P(WalFilesystem, AFullDiskIsNoPoisonAndReleasingHelps) {
     ASSERT_TRUE(filesystem->leave(std::uint64_t{10} << 20));
     open();
-    const auto refused = append(20'000);
+    const auto refused = append(40'000);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, Errc::no_space) << describe(refused.error());
     EXPECT_FALSE(log->poison());
     const Lsn before = acknowledged;
+    ASSERT_GT(log->stats().rotations, 2U);
 
     ASSERT_TRUE(log->release_prefix(before));
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{10};
-    while (!append(1) && std::chrono::steady_clock::now() < deadline)
+    Result<void> again = append(1);
+    for (; !again && std::chrono::steady_clock::now() < deadline; again = append(1))
         std::this_thread::sleep_for(std::chrono::milliseconds{10});
+    EXPECT_TRUE(again) << describe(again.error());
     EXPECT_GT(acknowledged, before);
     open();
     expect_everything_acknowledged();
@@ -120,10 +123,13 @@ TEST_P(WalFilesystem, ADeadFilesystemPoisonsAndLosesNothing) {
 }
 
 TEST_P(WalFilesystem, OneFlushPerGroupAndFewBytesMoreThanItsBlocks) {
+    if (GetParam() == std::string("btrfs"))
+        GTEST_SKIP() << "needs a filesystem whose fdatasync writes no log tree";
     open(std::uint64_t{64} << 20);
-    while (log->stats().spares_made < LogOptions{}.spares)
-        std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    // The first record takes a spare, which is then made again.
     ASSERT_TRUE(append(1));
+    while (log->stats().spares_made < LogOptions{}.spares + 1)
+        std::this_thread::sleep_for(std::chrono::milliseconds{1});
     ::sync();
 
     const LogStats stats = log->stats();

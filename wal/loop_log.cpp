@@ -78,6 +78,7 @@ void LoopLog::turn() {
         mailbox_->put_answers(std::span(answers).first(count));
     } while (count > 0);
     PROMTACT_ASSERT(requests_.empty()); // the mailbox takes no more than the storage does
+    if (core_->state() == LogCore::State::closed) lock_.reset();
 }
 
 } // namespace promtact::wal

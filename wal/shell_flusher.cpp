@@ -50,6 +50,7 @@ Result<void> Log::Flusher::stop() {
         work_.notify_one();
     }
     thread_.join();
+    lock_.reset(); // closed: the next one may open it
     if (core_ && core_->poisoned()) return poison_error();
     return {};
 }

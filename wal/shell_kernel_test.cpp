@@ -146,6 +146,14 @@ TEST_P(WalShell, IsOneOwnersAtATime) {
     EXPECT_THAT(second.error().context, HasSubstr("open in another process"));
 }
 
+TEST_P(WalShell, OnceClosedItMayBeOpenedByAnother) {
+    ASSERT_TRUE(opened->append_durable(payload(1)));
+    ASSERT_TRUE(opened->close());
+    const auto second = Log::open(where.path() / "log", config_for(GetParam()));
+    ASSERT_TRUE(second) << describe(second.error());
+    EXPECT_EQ((*second)->last(), 1U);
+}
+
 TEST_P(WalShell, LetsGoOfReleasedSegments) {
     for (std::uint64_t i = 1; i <= 1500; ++i) {
         ASSERT_TRUE(opened->append_for(

@@ -28,7 +28,7 @@ constexpr std::string_view qualified[] = {"wal", "uring"};
 constexpr std::string_view required[] = {"direct_io"};
 constexpr std::uint32_t records_before = 8;
 constexpr std::uint32_t records_struck = 40;    // no segment is full by then
-constexpr std::uint32_t records_rotating = 200; // three are
+constexpr std::uint32_t records_rotating = 500; // three are
 
 /// What the log must do about a fault.
 enum class Answer : std::uint8_t {
@@ -56,28 +56,30 @@ const Case cases[] = {
      {.kind = IoKind::sync_data, .fault = StorageFault::fail_done, .sys_errno = EIO}, Answer::poisoned},
     {"flush finds the device full", {.kind = IoKind::sync_data, .sys_errno = ENOSPC}, Answer::poisoned},
     {"write is to be tried again", {.kind = IoKind::write, .sys_errno = EAGAIN}, Answer::goes_on},
-    {"write is short", {.kind = IoKind::write, .fault = StorageFault::short_count, .amount = 0},
+    {"write is short", {.kind = IoKind::write, .fault = StorageFault::short_count, .amount = wal::block_bytes},
      Answer::goes_on},
     {"write stays short", {.kind = IoKind::write, .count = 8, .fault = StorageFault::short_count,
-     .sys_errno = 0, .amount = 0}, Answer::poisoned},
+     .sys_errno = 0, .amount = wal::block_bytes}, Answer::poisoned},
     {"no room for a new segment", {.kind = IoKind::allocate, .sys_errno = ENOSPC}, Answer::goes_on,
-     records_rotating, {0, 0, 1}},
+     records_rotating, {0, 1, 1}},
     {"completions come in another order", {.count = 10, .fault = StorageFault::reordered},
      Answer::goes_on},
-    {"a completion comes twice", {.count = 10, .fault = StorageFault::duplicated}, Answer::goes_on},
-    {"a completion of nobody's request", {.count = 10, .fault = StorageFault::stranger},
-     Answer::goes_on},
+    // From then on no answer can be believed.
+    {"a completion comes twice", {.fault = StorageFault::duplicated, .sys_errno = EPROTO},
+     Answer::poisoned},
+    {"a completion of nobody's request", {.fault = StorageFault::stranger, .sys_errno = EPROTO},
+     Answer::poisoned},
     {"completions are late", {.count = 10, .fault = StorageFault::slow, .amount = 50},
      Answer::goes_on},
     {"written data rots", {.kind = IoKind::write, .fault = StorageFault::bit_rot, .amount = 801},
      Answer::refuses},
     {"write is lost", {.kind = IoKind::write, .fault = StorageFault::lost}, Answer::refuses},
     {"write is torn and called whole",
-     {.kind = IoKind::write, .fault = StorageFault::torn, .amount = 512}, Answer::refuses},
+     {.kind = IoKind::write, .fault = StorageFault::torn, .amount = wal::block_bytes}, Answer::refuses},
     {"read fails at opening", {.kind = IoKind::read, .sys_errno = EIO}, Answer::open_fails,
      records_struck, {0, 1, 1}},
     {"read gives zeros at opening", {.kind = IoKind::read, .fault = StorageFault::phantom},
-     Answer::open_fails, records_struck, {1, 1, 1}},
+     Answer::open_fails, records_rotating, {1, 1, 1}},
 };
 // clang-format on
 
@@ -199,7 +201,7 @@ Result<GateReport> run_storage_faults(const GateContext& context) {
     std::uint64_t tried = 0;
     for (const Case& row : cases) {
         for (std::size_t i = 0; i < row.positions.size() && report.reason.empty(); ++i) {
-            if (context.quick() && i == 1) continue;
+            if (context.quick() && i > 0) break;
             const std::uint64_t position = row.positions[i];
             context.step(std::string(row.name) + ", position " + std::to_string(position));
             PROMTACT_TRY_ASSIGN(

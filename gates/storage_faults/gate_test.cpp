@@ -37,11 +37,6 @@ TEST_F(StorageFaultsGate, LeavesNothingWhenKilledAtEachPoint) {
     kill_at_each_point(&run_storage_faults);
 }
 
-TEST_F(StorageFaultsGate, LeavesNothingWhenKilledAtRandomTimes) {
-    PROMTACT_NEEDS_REPORT(run(&run_storage_faults, false));
-    kill_at_random_times(&run_storage_faults);
-}
-
 TEST_F(StorageFaultsGate, ATargetInMemoryIsUnsupportedByName) {
     options_.directory = "/dev/shm";
     const auto report = run(&run_storage_faults, false);

@@ -16,18 +16,19 @@ namespace {
 constexpr std::uint64_t patience_ns = 5'000'000'000;
 constexpr std::chrono::microseconds pause{20};
 
-/// Segments of 64 blocks, so that a few hundred records fill some.
+/// Segments that a few hundred records fill.
 wal::LogOptions session_options() {
     wal::LogOptions options{.open = wal::LogOptions::Open::either, .entropy = 1};
     options.uuid[0] = std::byte{1};
-    options.segment_bytes = 64 * wal::block_bytes;
+    options.segment_bytes = 256 * wal::block_bytes;
     options.frame_bytes_max = static_cast<std::uint32_t>(8 * wal::block_bytes);
     options.space_retry_ns = 1'000'000;
     return options;
 }
 
+/// Longer than a block, so that a write of it can be short or torn.
 std::vector<std::byte> payload_of(wal::Lsn lsn) {
-    std::vector<std::byte> payload(100 + lsn % 50);
+    std::vector<std::byte> payload(wal::block_bytes + lsn % 50 * 100);
     for (std::size_t i = 0; i < payload.size(); ++i)
         payload[i] = static_cast<std::byte>(lsn * 131 + i * 7);
     return payload;

@@ -58,7 +58,7 @@ class Fronts {
         PROMTACT_TRY_ASSIGN(fronts.threads_, wal::Log::open(directory / "threads", config));
         config.only = wal::Engine::ring_sync;
         PROMTACT_TRY_ASSIGN(fronts.loop_, wal::LoopLog::open(directory / "loop", config));
-        fronts.settle(config.log.spares);
+        PROMTACT_TRY(fronts.settle(config.log.spares));
         return fronts;
     }
     Result<WalRun> run(const WalJob& job) const {
@@ -75,13 +75,18 @@ class Fronts {
     Result<void> close() const { return threads_->close(); }
 
   private:
-    // Until the segments kept ready are made: that work would be measured otherwise.
-    void settle(std::uint32_t spares) const {
+    // Until the segments kept ready are made, and the one that the first record takes is made
+    // again: that work would be measured otherwise.
+    Result<void> settle(std::uint32_t spares) const {
         const auto pause = [] { std::this_thread::sleep_for(std::chrono::milliseconds{1}); };
+        PROMTACT_TRY(loop_->append({}));
+        loop_->turn();
         for (; !loop_->core().idle() && !loop_->core().poisoned(); pause())
             loop_->turn();
-        while (threads_->stats().spares_made < spares && !threads_->poison())
+        PROMTACT_TRY(threads_->append_durable({}));
+        while (threads_->stats().spares_made <= spares && !threads_->poison())
             pause();
+        return {};
     }
 
     std::unique_ptr<wal::Log> threads_{};

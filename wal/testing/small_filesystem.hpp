@@ -6,11 +6,13 @@
 #pragma once
 
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -19,7 +21,6 @@
 #include <spawn.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
-#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -70,33 +71,33 @@ class SmallFilesystem {
         mounted_ = true;
         return {};
     }
+    /// Waits for files that the kernel lets go of late, as a ring's are.
     Result<void> unmount() {
-        if (::umount2(mount_point_.c_str(), 0) != 0)
-            return Error::from_errno(errno, "unmount " + type_);
+        for (int i = 0; ::umount2(mount_point_.c_str(), 0) != 0; ++i) {
+            if (errno != EBUSY || i == 500) return Error::from_errno(errno, "unmount " + type_);
+            std::this_thread::sleep_for(std::chrono::milliseconds{10});
+        }
         mounted_ = false;
         return {};
     }
 
-    /// Takes space until only about `bytes` are left.
+    /// Takes all space and gives about `bytes` back.
     [[nodiscard]] Result<void> leave(std::uint64_t bytes) const {
         const std::string path = mount_point_ / "ballast";
         const UniqueFd file{::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)};
         if (!file) return Error::from_errno(errno, "make the ballast");
         std::uint64_t taken = 0;
         for (std::uint64_t step = std::uint64_t{64} << 20; step >= (1U << 20); step /= 2) {
-            while (available() > bytes + step) {
-                const auto at = static_cast<off_t>(taken);
-                if (::fallocate(file.get(), 0, at, static_cast<off_t>(step)) != 0) break;
+            const auto length = static_cast<off_t>(step);
+            while (::fallocate(file.get(), 0, static_cast<off_t>(taken), length) == 0)
                 taken += step;
-            }
         }
-        static_cast<void>(::fsync(file.get()));
+        if (taken < bytes) return Error{Errc::no_space, ENOSPC, "the filesystem is too small"};
+        if (::ftruncate(file.get(), static_cast<off_t>(taken - bytes)) != 0 ||
+            ::syncfs(file.get()) != 0) {
+            return Error::from_errno(errno, "give space back");
+        }
         return {};
-    }
-    [[nodiscard]] std::uint64_t available() const {
-        struct statvfs facts {};
-        if (::statvfs(mount_point_.c_str(), &facts) != 0) return 0;
-        return std::uint64_t{facts.f_bavail} * facts.f_frsize;
     }
 
     /// Every later write fails with EIO, and what the journal holds in memory is dropped.

@@ -13,6 +13,7 @@
 
 #include <promtact/base/storage.hpp>
 #include <promtact/base/units.hpp>
+#include <promtact/wal/scan.hpp>
 
 namespace promtact::wal {
 
@@ -41,7 +42,7 @@ struct FaultRule {
     Ppm probability{Ppm::one};
     StorageFault fault = StorageFault::fail;
     int sys_errno = 5; // EIO
-    std::uint64_t amount = 0;
+    std::uint64_t amount = 0; // of bytes: a multiple of the storage's alignment
 };
 
 /// Passes requests on to another storage, except where a fault is due. Lifetime: inside outlives
@@ -74,7 +75,7 @@ class FaultStorage final : public Storage {
         std::optional<std::int64_t> result{};
         FaultRule rule{};
         std::span<std::byte> data{}; // the caller's, for reads
-        std::vector<std::byte> copy{};
+        std::optional<AlignedBytes> copy{};
     };
     struct Held {
         IoDone done{};

@@ -62,6 +62,7 @@ class LoopLog {
     void turn();
 
     /// Marks the log closed cleanly: go on with turn() until core().state() is closed or poisoned.
+    /// When it is closed, another may open the directory.
     void close() noexcept { core_->close(); }
 
     /// The rest: reads, truncation, release, statistics, poison.
