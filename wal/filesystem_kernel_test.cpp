@@ -12,8 +12,8 @@
 #include <promtact/base/error_text.hpp>
 #include <promtact/wal/log.hpp>
 
+#include "small_filesystem.hpp"
 #include "temporary_directory.hpp"
-#include "testing/small_filesystem.hpp"
 
 namespace promtact::wal::testing {
 namespace {
@@ -31,7 +31,7 @@ class WalFilesystem : public ::testing::TestWithParam<const char*> {
   protected:
     void SetUp() override {
         fs::create_directory(mount_point());
-        auto made = SmallFilesystem::make(where.path(), mount_point(), GetParam());
+        auto made = test_support::SmallFilesystem::make(where.path(), mount_point(), GetParam());
         if (!made && (made.error().code == Errc::unsupported || made.error().code == Errc::denied))
             GTEST_SKIP() << made.error().context;
         ASSERT_TRUE(made) << describe(made.error());
@@ -70,7 +70,7 @@ class WalFilesystem : public ::testing::TestWithParam<const char*> {
     }
 
     test_support::TemporaryDirectory where;
-    std::optional<SmallFilesystem> filesystem;
+    std::optional<test_support::SmallFilesystem> filesystem;
     std::unique_ptr<Log> log;
     Lsn acknowledged = 0;
 };
@@ -133,10 +133,10 @@ TEST_P(WalFilesystem, OneFlushPerGroupAndFewBytesMoreThanItsBlocks) {
     ::sync();
 
     const LogStats stats = log->stats();
-    const SmallFilesystem::DeviceCounts device = filesystem->counts();
+    const test_support::SmallFilesystem::DeviceCounts device = filesystem->counts();
     ASSERT_TRUE(append(500));
     const LogStats after = log->stats();
-    const SmallFilesystem::DeviceCounts device_after = filesystem->counts();
+    const test_support::SmallFilesystem::DeviceCounts device_after = filesystem->counts();
 
     const std::uint64_t groups = after.syncs - stats.syncs;
     EXPECT_EQ(groups, 500U); // one writer: each record is a group

@@ -6,13 +6,14 @@
 #include <thread>
 
 #include <fcntl.h>
-#include <linux/fs.h>
-#include <linux/magic.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+
+#include <linux/fs.h>
+#include <linux/magic.h>
 
 #include <promtact/base/assert.hpp>
 #include <promtact/base/file_storage.hpp>

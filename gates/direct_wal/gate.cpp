@@ -137,9 +137,10 @@ Result<Replay> replay(const GateContext& context, const std::filesystem::path& p
             const bool same = record.lsn == found.records &&
                               record.tag.type == make_tag(seed, record.lsn).type &&
                               std::ranges::equal(record.payload, make_payload(seed, record.lsn));
-            if (!same && !found.fault)
+            if (!same && !found.fault) {
                 found.fault =
                     "record " + std::to_string(found.records) + " is not what was written";
+            }
         }
     };
     wal::LogScan scan(*storage, options);

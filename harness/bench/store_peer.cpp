@@ -25,10 +25,11 @@ class SharedLibrary {
   public:
     static Result<SharedLibrary>
     open(std::span<const char* const> names, std::string_view package) {
-        for (const char* name : names)
+        for (const char* name : names) {
             if (void* const handle = ::dlopen(name, RTLD_NOW | RTLD_LOCAL)) {
                 return SharedLibrary(handle, name);
             }
+        }
         return Error{
             Errc::unsupported, 0, "needs the package " + std::string(package) + ", not installed"};
     }
@@ -164,18 +165,20 @@ class SqliteStore final : public Store {
             library.function<int(const char*, void**)>("sqlite3_open")(file.c_str(), &made.db);
         const auto run = [&](const char* text) {
             using Exec = int(void*, const char*, void*, void*, char**);
-            if (failed == 0)
+            if (failed == 0) {
                 failed = library.function<Exec>("sqlite3_exec")(
                     made.db, text, nullptr, nullptr, nullptr);
+            }
         };
         run("PRAGMA busy_timeout=60000");
         run("PRAGMA journal_mode=WAL");
         run("PRAGMA synchronous=FULL");
         run("CREATE TABLE IF NOT EXISTS store(name INTEGER PRIMARY KEY, value BLOB)");
         using Prepare = int(void*, const char*, int, void**, const char**);
-        if (failed == 0)
+        if (failed == 0) {
             failed = library.function<Prepare>("sqlite3_prepare_v2")(
                 made.db, "INSERT OR REPLACE INTO store VALUES(?1, ?2)", -1, &made.insert, nullptr);
+        }
         connections_.push_back(made);
         if (failed == 0) return {};
         return Error{Errc::io, 0, "SQLite answered " + std::to_string(failed)};

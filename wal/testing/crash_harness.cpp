@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
-#include <promtact/wal/testing/crash_harness.hpp>
-
 #include <algorithm>
 #include <cstring>
+
+#include <promtact/wal/testing/crash_harness.hpp>
 
 namespace promtact::wal::testing {
 namespace {

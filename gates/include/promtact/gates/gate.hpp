@@ -57,6 +57,7 @@ struct GateInfo {
     std::string_view remedy{};         // what to do when the gate fails
 };
 
+/// What a run with that sample may take.
 constexpr std::chrono::milliseconds budget_of(const GateInfo& info, GateClass sample) noexcept {
     return sample == GateClass::full && info.full_budget.count() > 0 ? info.full_budget
                                                                      : info.budget;

@@ -41,7 +41,7 @@ struct FaultRule {
     std::uint64_t count = 1; // matching requests that are struck
     Ppm probability{Ppm::one};
     StorageFault fault = StorageFault::fail;
-    int sys_errno = 5; // EIO
+    int sys_errno = 5;        // EIO
     std::uint64_t amount = 0; // of bytes: a multiple of the storage's alignment
 };
 

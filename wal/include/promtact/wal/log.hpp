@@ -115,9 +115,8 @@ class Log {
     [[nodiscard]] const std::vector<EngineRefusal>& refusals() const noexcept;
     [[nodiscard]] std::uint64_t record_bytes_max() const;
 
-    /// Waits for everything appended, marks the log closed cleanly and ends the flusher. Another may
-    /// open the directory afterwards.
-    /// Errors: poisoned, with the first error
+    /// Waits for everything appended, marks the log closed cleanly and ends the flusher. Another
+    /// may open the directory afterwards. Errors: poisoned, with the first error
     Result<void> close();
 
   private:

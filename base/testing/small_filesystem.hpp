@@ -30,7 +30,7 @@
 #include <promtact/base/result.hpp>
 #include <promtact/base/unique_fd.hpp>
 
-namespace promtact::wal::testing {
+namespace promtact::test_support {
 
 class SmallFilesystem {
   public:
@@ -154,4 +154,4 @@ class SmallFilesystem {
     bool mounted_ = false;
 };
 
-} // namespace promtact::wal::testing
+} // namespace promtact::test_support
