@@ -40,7 +40,7 @@ setup: ## install the Debian packages the build needs (root or sudo); safe to re
 	@.ci/setup
 
 build: ## build with the dev preset (PRESET=release|asan|ubsan|tsan|coverage|pure|fuzz)
-	@cmake --preset $(PRESET) --log-level=WARNING
+	@cmake --preset $(PRESET) --log-level=WARNING >/dev/null
 	@cmake --build --preset $(PRESET)
 
 release:

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include <promtact/base/block_device.hpp>
+#include <promtact/base/list_directory.hpp>
 #include <promtact/base/unique_fd.hpp>
 
 #include "small_file_internal.hpp"
@@ -35,12 +36,7 @@ std::optional<bool> flag_in(const fs::path& path) {
 }
 
 std::vector<std::string> names_in(const fs::path& directory) {
-    std::vector<std::string> names;
-    std::error_code ignored; // an absent folder is an empty list
-    for (const auto& entry : fs::directory_iterator(directory, ignored))
-        names.push_back(entry.path().filename().string());
-    std::sort(names.begin(), names.end());
-    return names;
+    return list_directory(directory).value_or({}); // an absent folder is an empty list
 }
 
 // "none [mq-deadline] kyber" marks the active one.

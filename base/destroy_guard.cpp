@@ -2,6 +2,8 @@
 // Copyright the Promtact authors
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <thread>
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -177,23 +179,53 @@ Result<BlockDeviceFacts> check_unused(
     return facts;
 }
 
-Result<ClaimedDevice> claim_for_destruction(const DestroyRequest& request) {
+namespace {
+
+/// A program that just ended may hold the device some moments longer: the kernel lets go of an
+/// io_uring's files late. So "in use" must stay true for a while.
+Result<UniqueFd> open_alone(const std::string& path) {
+    constexpr std::chrono::milliseconds pause{10};
+    for (int tries = 0;; ++tries) {
+        UniqueFd file{::open(path.c_str(), O_RDWR | O_DIRECT | O_EXCL | O_CLOEXEC)};
+        if (file) return file;
+        if (errno != EBUSY) return Error::from_errno(errno, "open " + path + " for writing");
+        if (tries == 100)
+            return Error{Errc::refused, EBUSY, path + " is in use by the kernel or a program"};
+        std::this_thread::sleep_for(pause);
+    }
+}
+
+struct Checked {
+    std::string path{}; // canonical
+    BlockDeviceFacts facts{};
+};
+
+Result<Checked> check(const DestroyRequest& request) {
     if (request.device.empty()) return refusal("no device was named");
     std::error_code failure;
-    const std::string canonical = fs::canonical(request.device, failure).string();
+    Checked checked{.path = fs::canonical(request.device, failure).string()};
     if (failure) return Error{Errc::refused, failure.value(), "cannot resolve " + request.device};
-    PROMTACT_TRY(check_request(request, canonical));
-    const auto number = block_number(canonical);
-    if (!number) return refusal(canonical + " is not a block device");
-    PROMTACT_TRY_ASSIGN(BlockDeviceFacts facts, check_unused(request, canonical, *number));
-    UniqueFd file{::open(canonical.c_str(), O_RDWR | O_DIRECT | O_EXCL | O_CLOEXEC)};
-    if (!file && errno == EBUSY)
-        return Error{Errc::refused, EBUSY, canonical + " is in use by the kernel or a program"};
-    if (!file) return Error::from_errno(errno, "open " + canonical + " for writing");
-    PROMTACT_TRY(refuse_changed(file.get(), canonical, facts));
+    PROMTACT_TRY(check_request(request, checked.path));
+    const auto number = block_number(checked.path);
+    if (!number) return refusal(checked.path + " is not a block device");
+    PROMTACT_TRY_ASSIGN(checked.facts, check_unused(request, checked.path, *number));
+    return checked;
+}
+
+} // namespace
+
+Result<void> check_destruction(const DestroyRequest& request) {
+    PROMTACT_TRY(check(request));
+    return {};
+}
+
+Result<ClaimedDevice> claim_for_destruction(const DestroyRequest& request) {
+    PROMTACT_TRY_ASSIGN(Checked checked, check(request));
+    PROMTACT_TRY_ASSIGN(UniqueFd file, open_alone(checked.path));
+    PROMTACT_TRY(refuse_changed(file.get(), checked.path, checked.facts));
     ClaimedDevice claimed;
-    claimed.path = canonical;
-    claimed.facts = std::move(facts);
+    claimed.path = std::move(checked.path);
+    claimed.facts = std::move(checked.facts);
     claimed.file = std::move(file);
     claimed.first_byte = request.start_block * request.block_bytes;
     claimed.bytes = request.blocks * request.block_bytes;

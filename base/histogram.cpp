@@ -93,9 +93,10 @@ Histogram::from_buckets(const std::vector<Bucket>& buckets, std::uint64_t min, s
     Histogram histogram;
     for (const Bucket& bucket : buckets) {
         const std::size_t index = bucket_of(bucket.low);
-        const Bucket edges = edges_of(index);
-        if (bucket.low > ~std::uint64_t{0} >> 1 || edges.low != bucket.low ||
-            edges.high != bucket.high) {
+        // Only what lies below has edges.
+        const bool in_range = bucket.low <= ~std::uint64_t{0} >> 1;
+        const Bucket edges = in_range ? edges_of(index) : Bucket{};
+        if (!in_range || edges.low != bucket.low || edges.high != bucket.high) {
             return Error{
                 Errc::format, 0,
                 "histogram bucket starting at " + std::to_string(bucket.low) +

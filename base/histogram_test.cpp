@@ -61,6 +61,8 @@ TEST(Histogram, FromBucketsRefusesForeignEdgesAndDisagreeingExtremes) {
     EXPECT_FALSE(Histogram::from_buckets({{.low = 5, .high = 5, .count = 0}}, 5, 5));
     EXPECT_FALSE(Histogram::from_buckets({{.low = 5, .high = 5, .count = 1}}, 4, 5));
     EXPECT_FALSE(Histogram::from_buckets({{5, 5, 1}, {5, 5, 1}}, 5, 5));
+    for (const std::uint64_t low : {std::uint64_t{1} << 63, ~std::uint64_t{0}})
+        EXPECT_FALSE(Histogram::from_buckets({{low, low, 1}}, low, low));
 }
 
 TEST(Histogram, MergeEqualsRecordingEverythingInOne) {

@@ -20,7 +20,27 @@ bool is_whole(std::string_view digits) noexcept {
 
 constexpr std::uint64_t int64_magnitude = std::uint64_t{1} << 63;
 
+// C0, DEL, and C1 in UTF-8.
+bool acts_on_terminals(std::string_view text) noexcept {
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto byte = static_cast<unsigned char>(text[i]);
+        if ((byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f) return true;
+        const bool two = byte == 0xc2 && i + 1 < text.size();
+        if (two && static_cast<unsigned char>(text[i + 1]) < 0xa0) return true;
+    }
+    return false;
+}
+
 } // namespace
+
+void require_printable(const JsonValue& value, JsonProblems& problems) {
+    if (acts_on_terminals(value.name))
+        problems.add(value.name_at, "a name holds control characters");
+    if (value.kind == JsonKind::text && acts_on_terminals(value.text))
+        problems.add(value.at, "the text holds control characters");
+    for (const JsonValue& child : value.children)
+        require_printable(child, problems);
+}
 
 ObjectReader::ObjectReader(const JsonValue& value, JsonProblems& problems)
     : value_(value), problems_(problems), asked_(value.children.size(), false) {

@@ -122,6 +122,22 @@ TEST(ObjectReader, CollectsEveryProblemWithItsPlace) {
               "rate, small)");
 }
 
+TEST(JsonReader, NamesTextsThatWouldActOnATerminal) {
+    JsonProblems problems;
+    const auto value = parse_json(
+        R"({"a":"x\n\t","b":["\u001b[2J"],"c\u0000":1,"d":"\u007f","e":"\u009b"})", problems);
+    ASSERT_TRUE(value.has_value());
+
+    require_printable(*value, problems);
+
+    const std::string said = problems.to_error("x").context;
+    EXPECT_EQ(
+        said, "x:1:19: the text holds control characters\n"
+              "x:1:32: a name holds control characters\n"
+              "x:1:48: the text holds control characters\n"
+              "x:1:61: the text holds control characters");
+}
+
 TEST(ObjectReader, ReadsEachTypeAndStaysSilent) {
     const Result<JsonValue> value = read_json(
         R"({"u": 5, "i": -5, "s": "x", "b": true, "n": null, "a": [1, 2], "o": {}})", "x.json");

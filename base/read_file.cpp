@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <promtact/base/numbers.hpp>
 #include <promtact/base/read_file.hpp>
@@ -17,8 +18,15 @@ constexpr std::size_t piece_bytes = std::size_t{1} << 16;
 
 template <class Buffer>
 Result<Buffer> read_into(const std::filesystem::path& path, Bytes limit) {
-    const UniqueFd file(sys().open(path.c_str(), O_RDONLY | O_CLOEXEC, 0));
+    const UniqueFd file(sys().open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0));
     if (!file) return Error::from_errno(errno, "open " + path.string());
+    // A pipe nobody writes to would be waited for.
+    struct statx facts {};
+    if (sys().statx(file.get(), "", AT_EMPTY_PATH, STATX_TYPE, &facts) != 0)
+        return Error::from_errno(errno, "stat " + path.string());
+    if (S_ISFIFO(facts.stx_mode) || S_ISSOCK(facts.stx_mode)) {
+        return Error{Errc::invalid_argument, 0, "read " + path.string() + ", which is no file"};
+    }
     Buffer content;
     std::size_t size = 0;
     for (;;) {
@@ -38,7 +46,7 @@ Result<Buffer> read_into(const std::filesystem::path& path, Bytes limit) {
         size += static_cast<std::size_t>(got);
         if (size > limit.value) {
             return Error{
-                Errc::no_space, 0,
+                Errc::out_of_range, 0,
                 path.string() + " is larger than the " + format_size(limit) + " allowed here"};
         }
         if (got == 0) break;

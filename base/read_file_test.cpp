@@ -4,6 +4,8 @@
 
 #include <unistd.h>
 
+#include <sys/stat.h>
+
 #include <gtest/gtest.h>
 
 #include <promtact/base/atomic_file.hpp>
@@ -26,16 +28,23 @@ TEST(ReadFile, LimitIsExact) {
         if (size == 0) continue;
         const Result<std::string> refused = read_text_file(path, Bytes{size - 1});
         ASSERT_FALSE(refused) << size;
-        EXPECT_EQ(refused.error().code, Errc::no_space);
+        EXPECT_EQ(refused.error().code, Errc::out_of_range);
     }
 }
 
 TEST(ReadFile, EndlessFilesAreCutOffAtTheLimit) {
-    EXPECT_EQ(read_file("/dev/zero", 1_MiB).error().code, Errc::no_space);
+    EXPECT_EQ(read_file("/dev/zero", 1_MiB).error().code, Errc::out_of_range);
 }
 
 TEST(ReadFile, ReadsFilesThatClaimToBeEmpty) {
     EXPECT_FALSE(read_text_file("/proc/self/status", 1_MiB)->empty());
+}
+
+TEST(ReadFile, DoesNotWaitForAPipeThatNobodyWritesTo) {
+    const test_support::TemporaryDirectory directory;
+    const std::filesystem::path path = directory / "pipe";
+    ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    EXPECT_EQ(read_file(path, 1_MiB).error().code, Errc::invalid_argument);
 }
 
 TEST(ReadFile, NamesWhatIsWrong) {
@@ -59,8 +68,8 @@ TEST(ReadFile, EveryFailingCallIsAnErrorAndInterruptionIsNot) {
         if (!fault.fired()) break;
         EXPECT_FALSE(content) << fault.failed_call();
     }
-    EXPECT_EQ(n, 4U) << "open and two reads were expected";
-    const test_support::FailNthCall interrupted(2, EINTR);
+    EXPECT_EQ(n, 5U) << "open, stat and two reads were expected";
+    const test_support::FailNthCall interrupted(3, EINTR);
     EXPECT_EQ(*read_text_file(path, 1_MiB), "abc");
     EXPECT_TRUE(interrupted.fired());
 }

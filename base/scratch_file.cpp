@@ -13,6 +13,7 @@
 #include <linux/magic.h>
 
 #include <promtact/base/kill_point.hpp>
+#include <promtact/base/list_directory.hpp>
 #include <promtact/base/scratch_file.hpp>
 
 namespace promtact {
@@ -45,13 +46,14 @@ const char* memory_filesystem(int fd) {
 // Names with our prefix exist only between create and unlink, so whatever is found was left by a
 // killed process, or is about to be unlinked by its owner, who does not mind.
 void reap_leftovers(const fs::path& directory) {
-    std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator(directory, ignored)) {
-        const std::string name = entry.path().filename().string();
+    const auto names = list_directory(directory);
+    if (!names) return;
+    for (const std::string& name : *names) {
+        const fs::path path = directory / name;
         struct stat status {};
-        if (name.starts_with(scratch_prefix) && ::lstat(entry.path().c_str(), &status) == 0 &&
+        if (name.starts_with(scratch_prefix) && ::lstat(path.c_str(), &status) == 0 &&
             S_ISREG(status.st_mode) && status.st_uid == ::geteuid() && status.st_size == 0)
-            static_cast<void>(::unlink(entry.path().c_str()));
+            static_cast<void>(::unlink(path.c_str()));
     }
 }
 

@@ -29,6 +29,7 @@ accepted_from_json(std::string_view text, std::string_view source) {
     JsonProblems problems;
     const std::optional<JsonValue> root = parse_json(text, problems);
     if (!root.has_value()) return problems.to_error(source);
+    require_printable(*root, problems);
     ObjectReader reader(*root, problems);
     if (reader.require_string("schema") != accepted_schema)
         reader.complain("schema", "must be \"" + std::string(accepted_schema) + "\"");

@@ -12,6 +12,7 @@
 
 #include <promtact/base/clock.hpp>
 #include <promtact/base/error_text.hpp>
+#include <promtact/base/list_directory.hpp>
 #include <promtact/base/read_file.hpp>
 #include <promtact/gates/campaign.hpp>
 
@@ -91,17 +92,25 @@ read_files(const fs::path& directory, const std::vector<Sum>& sums, Problems& pr
     return texts;
 }
 
-void find_strangers(const fs::path& directory, const std::vector<Sum>& sums, Problems& problems) {
-    std::error_code error;
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory, error)) {
-        if (entry.is_directory()) continue;
-        const std::string name = entry.path().lexically_relative(directory).string();
-        const bool listed =
-            std::any_of(sums.begin(), sums.end(), [&](const Sum& sum) { return sum.name == name; });
-        if (!listed && name != "SHA256SUMS")
-            problems.add(entry.path().string() + ": is not listed in SHA256SUMS");
+void find_strangers(
+    const fs::path& campaign, const fs::path& inside, const std::vector<Sum>& sums,
+    Problems& problems) {
+    const auto names = list_directory(campaign / inside);
+    if (!names) return problems.add(describe(names.error()));
+    for (const std::string& file : *names) {
+        const fs::path name = inside / file;
+        std::error_code ignored;
+        if (fs::is_symlink(fs::symlink_status(campaign / name, ignored)) ||
+            file_kind(campaign / name) != FileKind::directory) {
+            const bool listed = std::any_of(sums.begin(), sums.end(), [&](const Sum& sum) {
+                return sum.name == name.string();
+            });
+            if (!listed && name != "SHA256SUMS")
+                problems.add((campaign / name).string() + ": is not listed in SHA256SUMS");
+        } else {
+            find_strangers(campaign, name, sums, problems);
+        }
     }
-    if (error) problems.add(directory.string() + ": " + error.message());
 }
 
 void read_record(
@@ -113,6 +122,16 @@ void read_record(
     if (record->host != host_reference)
         problems.add(place + ": was taken on another host than its host.json describes");
     campaign.records.push_back(std::move(*record));
+}
+
+/// Folders that may hold campaigns; none when that cannot be told.
+std::vector<std::string> host_folders(const fs::path& hosts) {
+    auto names = list_directory(hosts);
+    if (!names) return {};
+    std::erase_if(*names, [&](const std::string& name) {
+        return !check_host_name(name) || file_kind(hosts / name) != FileKind::directory;
+    });
+    return std::move(*names);
 }
 
 } // namespace
@@ -141,7 +160,7 @@ Result<Campaign> load_campaign(const fs::path& directory) {
     const std::vector<Sum> sums = read_sums(directory / "SHA256SUMS", problems);
     if (!problems.empty()) return problems.error();
     const std::map<std::string, std::string> texts = read_files(directory, sums, problems);
-    find_strangers(directory, sums, problems);
+    find_strangers(directory, "", sums, problems);
     const auto host = texts.find("host.json");
     if (host == texts.end()) {
         problems.add(directory.string() + ": has no intact host.json");
@@ -169,28 +188,22 @@ Result<Campaign> load_campaign(const fs::path& directory) {
 
 std::vector<CampaignName> list_campaigns(const fs::path& hosts) {
     std::vector<CampaignName> names;
-    std::error_code error;
-    for (const fs::directory_entry& host : fs::directory_iterator(hosts, error)) {
-        std::error_code inner;
-        if (!check_host_name(host.path().filename().string())) continue;
-        for (const fs::directory_entry& entry : fs::directory_iterator(host.path(), inner)) {
-            if (is_campaign_name(entry.path().filename().string()))
-                names.push_back({host.path().filename(), entry.path().filename()});
-        }
+    for (const std::string& host : host_folders(hosts)) {
+        const auto campaigns = list_directory(hosts / host);
+        if (!campaigns) continue;
+        for (const std::string& campaign : *campaigns)
+            if (is_campaign_name(campaign)) names.push_back({host, campaign});
     }
-    std::sort(names.begin(), names.end());
     return names;
 }
 
 Result<std::vector<fs::path>> reap_campaigns(const fs::path& hosts) {
     std::vector<fs::path> removed;
-    std::error_code error;
-    for (const fs::directory_entry& host : fs::directory_iterator(hosts, error)) {
-        if (!host.is_directory() || !check_host_name(host.path().filename().string())) continue;
-        PROMTACT_TRY_ASSIGN(const std::vector<fs::path> here, reap_stale(host.path()));
+    for (const std::string& host : host_folders(hosts)) {
+        PROMTACT_TRY_ASSIGN(const std::vector<fs::path> here, reap_stale(hosts / host));
         removed.insert(removed.end(), here.begin(), here.end());
         // Fails, as it should, when anything else is inside.
-        if (!here.empty()) static_cast<void>(::rmdir(host.path().c_str()));
+        if (!here.empty()) static_cast<void>(::rmdir((hosts / host).c_str()));
     }
     return removed;
 }

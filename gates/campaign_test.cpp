@@ -4,6 +4,8 @@
 #include <functional>
 #include <string>
 
+#include <sys/stat.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -84,6 +86,23 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{
             "Stranger", [](const fs::path& c) { append(c / "extra.json", "{}"); },
             "extra.json: is not listed"},
+        Damage{
+            "LinkToItself", [](const fs::path& c) { fs::create_symlink("x.json", c / "x.json"); },
+            "x.json: is not listed"},
+        Damage{
+            "ResultIsALinkToItself",
+            [](const fs::path& c) {
+                fs::remove(c / "good.json");
+                fs::create_symlink("good.json", c / "good.json");
+            },
+            "good.json"},
+        Damage{
+            "ResultIsAPipe",
+            [](const fs::path& c) {
+                fs::remove(c / "good.json");
+                ASSERT_EQ(::mkfifo((c / "good.json").c_str(), 0600), 0);
+            },
+            "which is no file"},
         Damage{
             "GarbledSums", [](const fs::path& c) { append(c / "SHA256SUMS", "zz\n"); },
             "SHA256SUMS:3: must be 64"},

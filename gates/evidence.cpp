@@ -6,6 +6,7 @@
 
 #include <promtact/base/atomic_file.hpp>
 #include <promtact/base/error_text.hpp>
+#include <promtact/base/list_directory.hpp>
 #include <promtact/base/read_file.hpp>
 
 #include "evidence_files_internal.hpp"
@@ -62,10 +63,13 @@ Evidence load_evidence(
     }
     for (const CampaignName& name : *accepted) {
         const fs::path place = fs::path("results/hosts") / name.host / name.campaign;
-        std::error_code error;
-        if (!fs::is_directory(root / place, error)) {
+        const FileKind kind = file_kind(root / place);
+        if (kind != FileKind::directory) {
             findings.problems.push_back(
-                std::string(accepted_file) + ": there is no campaign " + place.string());
+                std::string(accepted_file) +
+                (kind == FileKind::absent ? ": there is no campaign "
+                                          : ": cannot be looked at, or is no folder: ") +
+                place.string());
             continue;
         }
         Result<Campaign> campaign = load_campaign(root / place);
@@ -128,13 +132,14 @@ stray_documents(const fs::path& root, const std::vector<Document>& documents) {
         const fs::path relative = path.lexically_relative(root);
         if (!rendered.contains(relative)) strays.push_back(relative);
     };
-    std::error_code error;
-    for (const fs::directory_entry& host : fs::directory_iterator(root / "results/hosts", error)) {
-        std::error_code inner;
-        if (fs::exists(host.path() / "README.md", inner)) consider(host.path() / "README.md");
-        for (const fs::directory_entry& file :
-             fs::directory_iterator(host.path() / "figures", inner))
-            consider(file.path());
+    const fs::path hosts = root / "results/hosts";
+    for (const std::string& host : list_directory(hosts).value_or({})) {
+        if (file_kind(hosts / host / "README.md") != FileKind::absent)
+            consider(hosts / host / "README.md");
+        const auto figures = list_directory(hosts / host / "figures");
+        if (!figures) continue;
+        for (const std::string& figure : *figures)
+            consider(hosts / host / "figures" / figure);
     }
     std::sort(strays.begin(), strays.end());
     return strays;

@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include <promtact/base/error_text.hpp>
+#include <promtact/base/list_directory.hpp>
 #include <promtact/base/read_file.hpp>
 #include <promtact/gates/evidence.hpp>
 #include <promtact/gates/figure_lint.hpp>
@@ -327,6 +328,26 @@ std::vector<std::string> parse_allowed(std::string_view text) {
     return phrases;
 }
 
+/// Every page below a folder, also those that cannot be read: reading says so.
+void find_pages(
+    const fs::path& root, const fs::path& inside, std::vector<fs::path>& files,
+    std::vector<std::string>& problems) {
+    const auto names = list_directory(root / inside);
+    if (!names) return problems.push_back(describe(names.error()));
+    for (const std::string& name : *names) {
+        const fs::path path = inside / name;
+        std::error_code ignored;
+        const bool link = fs::is_symlink(fs::symlink_status(root / path, ignored));
+        if (path.extension() == ".md") {
+            files.push_back(path);
+        } else if (
+            !link && file_kind(root / path) == FileKind::directory &&
+            !skipped_folder(root / path)) {
+            find_pages(root, path, files, problems);
+        }
+    }
+}
+
 std::vector<FoundFigure>
 find_typed_figures(const fs::path& root, FigureRules rules, std::vector<std::string>& problems) {
     const Result<std::string> allowed =
@@ -336,15 +357,7 @@ find_typed_figures(const fs::path& root, FigureRules rules, std::vector<std::str
             rules.allowed.push_back(std::move(phrase));
     }
     std::vector<fs::path> files;
-    std::error_code error;
-    for (auto entry = fs::recursive_directory_iterator(root, error);
-         entry != fs::recursive_directory_iterator(); entry.increment(error)) {
-        if (entry->is_directory() && skipped_folder(entry->path()))
-            entry.disable_recursion_pending();
-        if (entry->is_regular_file() && entry->path().extension() == ".md")
-            files.push_back(entry->path().lexically_relative(root));
-    }
-    std::sort(files.begin(), files.end());
+    find_pages(root, "", files, problems);
     std::vector<FoundFigure> found;
     for (const fs::path& file : files) {
         if (rules.generated.contains(file)) continue;

@@ -164,6 +164,7 @@ Result<HostFacts> host_facts_from_json(std::string_view text, std::string_view s
     JsonProblems problems;
     const std::optional<JsonValue> root = parse_json(text, problems);
     if (!root.has_value()) return problems.to_error(source);
+    require_printable(*root, problems);
     HostFacts facts;
     ObjectReader reader(*root, problems);
     if (reader.require_string("schema") != host_schema)

@@ -218,6 +218,7 @@ Result<GateRecord> gate_record_from_json(std::string_view text, std::string_view
     JsonProblems problems;
     const std::optional<JsonValue> root = parse_json(text, problems);
     if (!root.has_value()) return problems.to_error(source);
+    require_printable(*root, problems);
     GateRecord record;
     ObjectReader reader(*root, problems);
     read_root(reader, record, problems);

@@ -28,8 +28,12 @@ class ScopedSignals {
         caught_signal = 0;
         struct sigaction action {};
         action.sa_handler = [](int signal) { caught_signal = signal; };
-        for (std::size_t i = 0; i < signals.size(); ++i)
+        for (std::size_t i = 0; i < signals.size(); ++i) {
             static_cast<void>(::sigaction(signals[i], &action, &before_[i]));
+            // What nohup(1) and background jobs ignore stays ignored.
+            if (before_[i].sa_handler == SIG_IGN)
+                static_cast<void>(::sigaction(signals[i], &before_[i], nullptr));
+        }
     }
     ScopedSignals(const ScopedSignals&) = delete;
     ScopedSignals& operator=(const ScopedSignals&) = delete;
@@ -81,9 +85,13 @@ class Run {
         const std::uint64_t begin = clock_.now_ns();
         PROMTACT_TRY(answer(entry, record));
         record.run.duration_ns = clock_.now_ns() - begin;
-        // The gate's own remedy is for a gate that ran; what is missing has another.
-        const bool ran = record.verdict == Verdict::fail || record.verdict == Verdict::error;
-        if (ran && record.remedy.empty()) record.remedy = entry.info->remedy;
+        // The gate's own remedy is for a gate that failed; what is missing has another, and an
+        // error says nothing about what the gate asks.
+        if (record.remedy.empty() && record.verdict == Verdict::fail)
+            record.remedy = entry.info->remedy;
+        if (record.remedy.empty() && record.verdict == Verdict::error)
+            record.remedy = "remove what the reason names, quieten the machine, and run " +
+                            record.id + " again";
         PROMTACT_TRY(writer_.add(record));
         verdicts_.push_back({record.id, record.verdict});
         ++done_;
@@ -153,6 +161,11 @@ class Run {
         const auto forget = [&](std::string& text) {
             for (auto at = text.find(folder); at != std::string::npos; at = text.find(folder, at))
                 text.erase(at, folder.size());
+            // Whatever a device or program called itself must not act on a terminal.
+            std::ranges::replace_if(
+                text,
+                [](unsigned char c) { return (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f; },
+                '?');
         };
         forget(report.reason);
         forget(report.summary);

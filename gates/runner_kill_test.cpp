@@ -156,6 +156,21 @@ TEST(GateRunnerKill, EndsCleanlyOnSigterm) {
     EXPECT_TRUE(fs::is_empty(scratch.path() / "test-host"));
 }
 
+TEST(GateRunnerKill, OutlivesAHangUpThatItsStarterIgnores) {
+    const Scratch scratch;
+    ASSERT_NE(::signal(SIGHUP, SIG_IGN), SIG_ERR);
+    const auto [runner, body] = start_waiting_run(scratch.path());
+    ASSERT_NE(::signal(SIGHUP, SIG_DFL), SIG_ERR);
+    ASSERT_GT(body, 0);
+    ASSERT_EQ(::kill(runner, SIGHUP), 0);
+    std::this_thread::sleep_for(std::chrono::milliseconds{100});
+    int status = 0;
+    EXPECT_EQ(::waitpid(runner, &status, WNOHANG), 0);
+    ASSERT_EQ(::kill(runner, SIGTERM), 0);
+    ASSERT_EQ(::waitpid(runner, &status, 0), runner);
+    EXPECT_EQ(WEXITSTATUS(status), 42);
+}
+
 TEST(TempDirectory, OfALivingOwnerIsNotReaped) {
     const Scratch scratch;
     auto directory = TempDirectory::create(scratch.path());

@@ -223,7 +223,8 @@ TEST(GateRunner, NamesTheSignalOfACrash) {
     // A sanitizer turns the signal into an exit of its own.
     EXPECT_THAT(
         record.reason, testing::AnyOf(HasSubstr("SIGSEGV"), HasSubstr("before it reported")));
-    EXPECT_EQ(record.remedy, "turn it on again");
+    // The gate's own remedy is for what it asks; a crash says nothing about that.
+    EXPECT_THAT(record.remedy, HasSubstr("run crashing again"));
 }
 
 TEST(GateRunner, NoticesABodyThatEndsWithoutAnAnswer) {

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <promtact/base/kill_point.hpp>
+#include <promtact/base/list_directory.hpp>
 #include <promtact/gates/temp_directory.hpp>
 
 namespace promtact::gates {
@@ -71,13 +72,15 @@ void TempDirectory::release() noexcept {
 
 Result<std::vector<fs::path>> reap_stale(const fs::path& parent) {
     std::vector<fs::path> removed;
-    std::error_code error;
-    for (const fs::directory_entry& entry : fs::directory_iterator(parent, error)) {
-        if (!entry.path().filename().string().starts_with(prefix)) continue;
-        UniqueFd fd(::open(entry.path().c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    const auto names = list_directory(parent);
+    if (!names) return removed;
+    for (const std::string& name : *names) {
+        if (!name.starts_with(prefix)) continue;
+        const fs::path path = parent / name;
+        UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
         if (!fd || !lock_existing(fd.get())) continue;
-        PROMTACT_TRY(remove_tree(entry.path()));
-        removed.push_back(entry.path());
+        PROMTACT_TRY(remove_tree(path));
+        removed.push_back(path);
     }
     return removed;
 }

@@ -72,6 +72,23 @@ TEST(Help, OfEveryCommandIsComplete) {
     }
 }
 
+#ifdef PROMTACT_KERNEL
+TEST(Help, OfEveryVerbIsComplete) {
+    const std::vector<std::vector<std::string>> verbs{
+        {"gates", "run"},     {"gates", "list"},        {"gates", "explain"},  {"gates", "compare"},
+        {"gates", "reap"},    {"evidence", "render"},   {"evidence", "check"}, {"evidence", "run"},
+        {"bench", "storage"}, {"bench", "compare-fio"}, {"wal", "bench"},      {"wal", "verify"},
+        {"wal", "stat"},      {"wal", "dump"},          {"wal", "repair"},     {"wal", "export"},
+        {"wal", "import"},    {"wal", "migrate"}};
+    for (const std::vector<std::string>& verb : verbs) {
+        const Finish help = ask({"promtact", verb[0], verb[1], "-h"});
+        EXPECT_EQ(help.exit, 0) << verb[0] << " " << verb[1];
+        EXPECT_THAT(help.out, HasSubstr("example")) << verb[0] << " " << verb[1];
+        EXPECT_THAT(help.out, HasSubstr("exit codes:")) << verb[0] << " " << verb[1];
+    }
+}
+#endif
+
 TEST(Help, OfEveryCommandRefusesAnUnknownFlag) {
     for (const std::string& name : listed_commands()) {
         const Finish refused = ask({"promtact", name, "--no-such-flag"});

@@ -4,6 +4,7 @@
 // The commands this build offers, and main. A command is one line here and one file in commands/.
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,8 @@ std::span<const Command> commands() {
 } // namespace promtact::harness
 
 int main(int argc, char** argv) {
+    // A limit on file sizes is an error like a full disk, which names the file.
+    static_cast<void>(std::signal(SIGXFSZ, SIG_IGN));
     const std::vector<std::string> words(argv, argv + argc);
     return promtact::harness::run_umbrella(words, promtact::harness::commands());
 }

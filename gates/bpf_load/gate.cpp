@@ -177,7 +177,7 @@ const GateInfo bpf_load_info{
     .qualifies = qualified,
     .requires_gates = {},
     .needs = needs,
-    .budget = 10s,
+    .budget = 20s,
     .establishes =
         "this kernel's verifier accepts the XDP and the TC fault program, compiles both, "
         "lets them share one policy map, and their decisions equal the model's packet by "

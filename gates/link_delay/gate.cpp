@@ -199,7 +199,7 @@ const GateInfo link_delay_info{
     .qualifies = link_delay::qualified,
     .requires_gates = link_delay::required,
     .needs = link_delay::needs,
-    .budget = std::chrono::seconds{10},
+    .budget = std::chrono::seconds{20},
     .establishes = "round trips grow by the configured delay within tolerance (the fastest tenth), "
                    "never by less, without loss, on the chosen link only, and go back afterwards",
     .does_not_establish = "accuracy of the tail, jitter, loss and rate limits of netem",

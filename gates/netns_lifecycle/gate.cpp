@@ -212,7 +212,7 @@ const GateInfo netns_lifecycle_info{
     .qualifies = qualified,
     .requires_gates = {},
     .needs = needs,
-    .budget = 10s,
+    .budget = 20s,
     .establishes = "a namespace with a veth pair can be made, used over IPv4 and IPv6 and taken "
                    "away by removing the link or by closing the namespace, within two seconds, "
                    "leaving links, addresses, routes, qdiscs and programs of the host as they were",

@@ -204,7 +204,7 @@ const GateInfo packet_fault_info{
     .qualifies = packet_fault::qualified,
     .requires_gates = packet_fault::required,
     .needs = packet_fault::needs,
-    .budget = std::chrono::seconds{10},
+    .budget = std::chrono::seconds{20},
     .establishes =
         "ten percent configured loss at XDP and at TC lies inside the binomial interval "
         "and hits exactly the packets the decision function names; all means all; "

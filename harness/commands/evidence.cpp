@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <promtact/base/error_text.hpp>
+#include <promtact/base/list_directory.hpp>
 #include <promtact/base/read_file.hpp>
 #include <promtact/gates/evidence.hpp>
 #include <promtact/harness/command.hpp>
@@ -56,9 +57,18 @@ std::optional<int> parse(
     Options& options) {
     FlagSet flags("promtact evidence " + std::string(verb), summary);
     flags.text("root", options.root, "the tree that holds results/");
+    flags.footer(
+        "examples:\n  promtact evidence " + std::string(verb) + "\n  promtact evidence " +
+        std::string(verb) + R"( --root ../tree
+
+exit codes:
+  0   done; of a check: documents and results agree
+  1   a problem, named on stderr
+  2   bad flag, or no tree with results
+)");
     if (const std::optional<int> code = flags.parse(arguments); code.has_value()) return code;
-    std::error_code error;
-    if (fs::is_regular_file(fs::path(options.root) / "results/accepted.json", error))
+    // What is there but cannot be read is said by who reads it.
+    if (file_kind(fs::path(options.root) / "results/accepted.json") != FileKind::absent)
         return std::nullopt;
     std::fprintf(
         stderr,
@@ -114,7 +124,9 @@ int check_command(std::span<const std::string> arguments) {
     const gates::Findings findings = gates::check_evidence(options.root, gates::catalog(), history);
     print_findings(findings);
     if (!findings.problems.empty())
-        return fail(std::to_string(findings.problems.size()) + " problems");
+        return fail(
+            std::to_string(findings.problems.size()) +
+            (findings.problems.size() == 1 ? " problem" : " problems"));
     std::printf("evidence agrees with the results\n");
     return 0;
 }

@@ -11,7 +11,9 @@
 
 #include <promtact/base/build_info.hpp>
 #include <promtact/base/clock.hpp>
+#include <promtact/base/destroy_guard.hpp>
 #include <promtact/base/error_text.hpp>
+#include <promtact/base/list_directory.hpp>
 #include <promtact/base/numbers.hpp>
 #include <promtact/base/progress.hpp>
 #include <promtact/base/terminal.hpp>
@@ -73,6 +75,13 @@ exit codes:
   128+n  ended by signal n; nothing was written
 )";
 
+constexpr std::string_view look_exits =
+    R"(exit codes:
+  0   done
+  1   something could not be removed or printed
+  2   bad flag, unknown gate, or what was named cannot be read
+)";
+
 constexpr std::chrono::hours full_campaign_max{24};
 
 struct RunOptions {
@@ -131,10 +140,20 @@ std::optional<std::string> contradiction(const RunOptions& options) {
         return "-device erases " + options.device +
                ": it needs -confirm-destroy ERASE:<its canonical path> and -expected-size <bytes>";
     }
-    std::error_code error;
-    if (!options.directory.empty() && !fs::is_directory(options.directory, error))
+    if (!options.directory.empty() && file_kind(options.directory) != FileKind::directory)
         return "-directory: " + options.directory + " is not a directory";
     if (options.out.empty()) return "-out is empty";
+    const FileKind out = file_kind(options.out);
+    if (out != FileKind::directory && out != FileKind::absent)
+        return "-out: " + options.out + " is not a directory";
+    if (options.device.empty()) return std::nullopt;
+    // Refused before anything runs; the gate asks again.
+    const auto checked = check_destruction(
+        {.device = options.device,
+         .confirmation = options.confirm_destroy,
+         .expected_size = options.expected_size,
+         .blocks = 1});
+    if (!checked) return "-device: " + describe(checked.error());
     return std::nullopt;
 }
 
@@ -246,6 +265,7 @@ int list_command(std::span<const std::string> arguments) {
     bool json = false;
     FlagSet flags("promtact gates list", "Lists the gates in run order.");
     flags.flag("json", json, "print one JSON object");
+    flags.footer("examples:\n  promtact gates list --json\n\n" + std::string(look_exits));
     if (const std::optional<int> code = flags.parse(arguments); code.has_value()) return *code;
     return print(json ? catalog_json(gates::catalog()) : catalog_table(gates::catalog()));
 }
@@ -276,6 +296,7 @@ int explain_command(std::span<const std::string> arguments) {
         "folders of results, colons between; default: PROMTACT_RESULTS or "
         "results/hosts");
     flags.positionals("GATE", names, 1, 1, "the gate");
+    flags.footer("examples:\n  promtact gates explain direct_wal\n\n" + std::string(look_exits));
     if (const std::optional<int> code = flags.parse(arguments); code.has_value()) return *code;
     const auto plan = gates::plan_gates(gates::catalog(), names, gates::GateClass::full);
     if (!plan) return fail("explain", plan.error().context, 2);
@@ -289,6 +310,9 @@ int compare_command(std::span<const std::string> arguments) {
     FlagSet flags("promtact gates compare", "Shows two campaigns side by side; ratios are B/A.");
     flags.flag("json", json, "print one JSON object");
     flags.positionals("CAMPAIGN", directories, 2, 2, "campaign directories A and B");
+    flags.footer(
+        "examples:\n  promtact gates compare results/hosts/h/A results/hosts/h/B\n\n" +
+        std::string(look_exits));
     if (const std::optional<int> code = flags.parse(arguments); code.has_value()) return *code;
     const auto a = gates::load_campaign(directories[0]);
     if (!a) return fail("compare", describe(a.error()), 2);
@@ -316,7 +340,15 @@ int reap_command(std::span<const std::string> arguments) {
     FlagSet flags("promtact gates reap", "Removes what killed runs left behind, and only that.");
     flags.text("out", out, "folder that holds one folder of campaigns per host");
     flags.text("directory", directory, "the -directory of the killed run, when it had one");
+    flags.footer(
+        "examples:\n  promtact gates reap --directory /var/lib/data\n\n" + std::string(look_exits));
     if (const std::optional<int> code = flags.parse(arguments); code.has_value()) return *code;
+    for (const std::string& folder : {out, directory}) {
+        const FileKind kind = file_kind(folder);
+        const bool fine = folder.empty() || kind == FileKind::directory ||
+                          (folder == default_hosts && kind == FileKind::absent);
+        if (!fine) return fail("reap", folder + " is not a directory", 2);
+    }
     auto removed = gates::reap_campaigns(out);
     if (!removed) return fail("reap", describe(removed.error()), 1);
     if (!directory.empty()) {
@@ -326,6 +358,7 @@ int reap_command(std::span<const std::string> arguments) {
     }
     for (const fs::path& path : *removed)
         static_cast<void>(print("removed " + path.string() + "\n"));
+    if (removed->empty()) static_cast<void>(print("nothing to remove in " + out + "\n"));
     return reap_namespaces();
 }
 

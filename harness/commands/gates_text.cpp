@@ -51,6 +51,7 @@ std::string indented(std::string_view label, std::string_view text) {
 struct Counts {
     std::size_t passed = 0;
     std::size_t failed = 0;
+    std::size_t errors = 0;
     std::size_t grey = 0;
     std::string grey_names{};
 };
@@ -64,6 +65,8 @@ Counts count(const std::vector<GateRecord>& records) {
             ++counts.grey;
             counts.grey_names += (counts.grey_names.empty() ? ": " : ", ") + record.id + " " +
                                  std::string(to_string(record.verdict));
+        } else if (record.verdict == Verdict::error) {
+            ++counts.errors;
         } else {
             ++counts.failed;
         }
@@ -121,9 +124,10 @@ std::string gate_line(const GateRecord& record, std::size_t id_width, bool colou
 std::string outcome_summary(const gates::RunOutcome& outcome, bool dirty) {
     const Counts counts = count(outcome.records);
     std::string text = "\n" + std::to_string(counts.passed) + " passed, " +
-                       std::to_string(counts.failed) + " failed, " + std::to_string(counts.grey) +
-                       " grey" + counts.grey_names + "\nresults: " + outcome.campaign.string() +
-                       "\n";
+                       std::to_string(counts.failed) + " failed, " +
+                       (counts.errors > 0 ? std::to_string(counts.errors) + " in error, " : "") +
+                       std::to_string(counts.grey) + " grey" + counts.grey_names +
+                       "\nresults: " + outcome.campaign.string() + "\n";
     if (dirty) {
         text += "note: this build does not match a commit, so the results cannot be accepted as "
                 "evidence\n";
@@ -140,6 +144,7 @@ std::string outcome_json(const gates::RunOutcome& outcome, bool dirty, int exit_
     json.field_bool("acceptable", !dirty);
     json.field("passed", counts.passed);
     json.field("failed", counts.failed);
+    json.field("errors", counts.errors);
     json.field("grey", counts.grey);
     json.field("exit_code", static_cast<std::uint64_t>(exit_code));
     json.array("gates");

@@ -38,10 +38,6 @@ examples:
   promtact-uring-bench
   promtact uring-bench -path /var/lib/promtact/bench.dat -operations 10000
 
-examples:
-  promtact-uring-bench
-  promtact uring-bench -path /var/lib/data/promtact.dat -operations 10000
-
 exit codes:
   0  measured
   1  refused or failed: the operations are out of range, the file exists and holds data, the file

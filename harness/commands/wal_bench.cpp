@@ -33,6 +33,10 @@ measured once more.
 RocksDB, LevelDB and SQLite are measured beside the blocked threads when their libraries are there
 (librocksdb7.8, libleveldb1d, libsqlite3-0); each is told to make every put durable.
 
+examples:
+  promtact wal bench --directory /var/lib/data
+  promtact wal bench --appends callback --pairs 10 --out results/hosts
+
 exit codes:
   0   every row keeps its limit
   1   a row failed, or an error

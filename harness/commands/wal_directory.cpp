@@ -11,6 +11,7 @@
 
 #include <promtact/base/atomic_file.hpp>
 #include <promtact/base/kill_point.hpp>
+#include <promtact/base/list_directory.hpp>
 #include <promtact/base/sys.hpp>
 #include <promtact/wal/format.hpp>
 
@@ -48,12 +49,12 @@ Result<UniqueFd> take_lock(const fs::path& directory, int flags, int operation) 
 }
 
 /// Whether files here can be opened past the page cache, found without making one.
-bool reads_directly(const fs::path& directory) {
-    for (const auto& entry : fs::directory_iterator(directory)) {
-        const std::string name = entry.path().filename().string();
+bool reads_directly(const fs::path& directory, const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
         if (wal::parse_segment_name(name) == 0 && name != wal::super_name) continue;
         const UniqueFd fd{sys().open(
-            entry.path().c_str(), O_RDONLY | O_DIRECT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0)};
+            (directory / name).c_str(), O_RDONLY | O_DIRECT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+            0)};
         if (!fd && errno == EINVAL) return false;
     }
     return true;
@@ -70,14 +71,12 @@ Result<WalDirectory> open_wal_to_look(const fs::path& directory) {
     PROMTACT_TRY(check_directory(directory));
     WalDirectory opened;
     PROMTACT_TRY_ASSIGN(opened.lock, take_lock(directory, O_RDONLY, LOCK_SH));
-    std::error_code unreadable;
-    const fs::directory_iterator listed(directory, unreadable);
-    if (unreadable) return Error::from_errno(unreadable.value(), "list " + directory.string());
+    PROMTACT_TRY_ASSIGN(const std::vector<std::string> names, list_directory(directory));
     using Direct = FileStorageOptions::Direct;
     PROMTACT_TRY_ASSIGN(
         opened.storage,
         FileStorage::open(
-            directory, {.direct = reads_directly(directory) ? Direct::required : Direct::off,
+            directory, {.direct = reads_directly(directory, names) ? Direct::required : Direct::off,
                         .read_only = true}));
     return opened;
 }
@@ -105,15 +104,16 @@ Result<WalMaking> WalMaking::start(const fs::path& target) {
     if (sys().mkdir(making.part_.c_str(), 0750) != 0 && errno != EEXIST)
         return Error::from_errno(errno, "make directory " + making.part_.string());
     PROMTACT_TRY_ASSIGN(const WalDirectory old, open_wal_to_change(making.part_));
-    std::vector<fs::path> left;
-    for (const auto& entry : fs::directory_iterator(making.part_, error)) {
-        if (!is_log_file(entry.path().filename().string()))
-            return Error{Errc::refused, 0, entry.path().string() + " is in the way and not ours"};
-        if (entry.path().filename() != wal::lock_name) left.push_back(entry.path());
+    PROMTACT_TRY_ASSIGN(std::vector<std::string> left, list_directory(making.part_));
+    std::erase(left, wal::lock_name);
+    for (const std::string& name : left) {
+        if (!is_log_file(name))
+            return Error{
+                Errc::refused, 0, (making.part_ / name).string() + " is in the way and not ours"};
     }
-    for (const fs::path& path : left) {
-        if (!fs::remove(path, error) && error)
-            return Error::from_errno(error.value(), "remove " + path.string());
+    for (const std::string& name : left) {
+        if (!fs::remove(making.part_ / name, error) && error)
+            return Error::from_errno(error.value(), "remove " + (making.part_ / name).string());
     }
     making.directory_ = {};
     making.directory_.lock = UniqueFd{::fcntl(old.lock.get(), F_DUPFD_CLOEXEC, 0)};

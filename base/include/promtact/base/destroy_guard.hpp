@@ -37,10 +37,13 @@ struct ClaimedDevice {
 /// missing or out of range; it is not a block device; it is the disk under / (through partitions,
 /// dm and md); it is a partition; it is read-only; its size differs; it, a partition or a holder is
 /// mounted or swap; it has partitions, holders, or backs a loop device; the range wraps or passes
-/// the end; somebody else holds it (O_EXCL).
+/// the end; somebody else holds it (O_EXCL) for more than a second.
 /// Errors: refused with one clear sentence; denied when opening needs a privilege.
 /// Source: the O_EXCL rule for block devices is in open(2).
 Result<ClaimedDevice> claim_for_destruction(const DestroyRequest& request);
+
+/// The same refusals without opening anything: all but the last. Errors: as above
+Result<void> check_destruction(const DestroyRequest& request);
 
 /// The refusals that need no open descriptor, over the given views of the kernel.
 /// canonical: the resolved path; number: its device number.

@@ -86,6 +86,10 @@ parse_json(std::string_view text, JsonProblems& problems, const JsonLimits& limi
 Result<JsonValue>
 read_json(std::string_view text, std::string_view source, const JsonLimits& limits = {});
 
+/// Notes every text and name with control characters other than line breaks and tabs: shown on a
+/// terminal they would act on it.
+void require_printable(const JsonValue& value, JsonProblems& problems);
+
 /// Typed, strict access to the members of one object: each accessor notes a problem and returns an
 /// empty value when the member is missing or of the wrong type; finish() notes every member that
 /// nobody asked for. Lifetime: value and problems must outlive the reader.

@@ -14,9 +14,9 @@
 
 namespace promtact {
 
-/// The content of a file, pipe or /proc entry, without trusting the size it claims.
-/// Errors: not_found, denied, …; no_space when there are more than limit bytes (nothing is
-/// returned then); invalid_argument for a directory.
+/// The content of a file or /proc entry, without trusting the size it claims. Never waits.
+/// Errors: not_found, denied, …; out_of_range when there are more than limit bytes (nothing is
+/// returned then); invalid_argument for a directory, pipe or socket.
 Result<std::string> read_text_file(const std::filesystem::path& path, Bytes limit);
 Result<std::vector<std::byte>> read_file(const std::filesystem::path& path, Bytes limit);
 
