@@ -83,7 +83,7 @@ TEST(Help, OfEveryVerbIsComplete) {
     for (const std::vector<std::string>& verb : verbs) {
         const Finish help = ask({"promtact", verb[0], verb[1], "-h"});
         EXPECT_EQ(help.exit, 0) << verb[0] << " " << verb[1];
-        EXPECT_THAT(help.out, HasSubstr("example")) << verb[0] << " " << verb[1];
+        EXPECT_THAT(help.out, HasSubstr("examples:\n")) << verb[0] << " " << verb[1];
         EXPECT_THAT(help.out, HasSubstr("exit codes:")) << verb[0] << " " << verb[1];
     }
 }

@@ -55,6 +55,9 @@ constexpr std::string_view storage_footer =
     R"(Every rung runs once per round, round after round, on a file without a name. Compare rungs
 within a section only. Nothing here decides a verdict.
 
+examples:
+  promtact bench storage -directory /var/lib/data -picture ladder.html
+
 exit codes:
   0   measured
   1   failed: no direct I/O or no space in -directory, an I/O error, unwritable output
@@ -69,6 +72,9 @@ ratios is at least 0.95 for operations per second and at most 1.05 for p50. Othe
 is printed and the round is repeated, up to -rounds; when every round's 95 % interval excludes the
 limits: fail. For context only: the reference reports 1,844 to 2,189 operations per second on a file
 of its host.
+
+examples:
+  promtact bench compare-fio -sync fdatasync
 
 exit codes:
   0   pass

@@ -39,7 +39,7 @@ becomes a measurement of the record (a whole number; units: ns, bytes, count, pp
 operations_per_second, packets). Its exit decides: 0 pass, 77 unsupported, anything else fail; one
 that is not finished in time is killed: fail. Words that begin with a dash go behind --.
 
-example:
+examples:
   promtact evidence run -id fuzz_json -title 'JSON reader, fuzzed' -qualifies base \
       -out results/hosts -- verification/run_fuzz.sh json_reader_fuzz
 

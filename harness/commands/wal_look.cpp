@@ -85,11 +85,11 @@ struct Common {
     bool strict = false;
 };
 
-void add_common(FlagSet& flags, Common& common) {
+void add_common(FlagSet& flags, Common& common, std::string_view example) {
     flags.positionals("directory", common.paths, 1, 1, "of the log");
     flags.flag("json", common.json, "print JSON");
     flags.flag("strict", common.strict, "refuse a tail that may be torn or rotted");
-    flags.footer(wal_exits);
+    flags.footer(wal_footer(example));
 }
 
 std::string figures_text(const wal::LogFigures& figures) {
@@ -167,7 +167,7 @@ Result<int> dump(const Common& common, const wal::DumpOptions& options, std::uin
 int wal_verify(std::span<const std::string> words) {
     Common common;
     FlagSet flags("promtact wal verify", "Says whether a log stands, and if not, why.");
-    add_common(flags, common);
+    add_common(flags, common, "verify /data/log");
     if (const auto exit = flags.parse(words)) return *exit;
     const auto log = open_wal_to_look(common.paths.front());
     if (!log) return wal_fail("verify", log.error());
@@ -189,7 +189,7 @@ int wal_verify(std::span<const std::string> words) {
 int wal_stat(std::span<const std::string> words) {
     Common common;
     FlagSet flags("promtact wal stat", "Says what a log consists of.");
-    add_common(flags, common);
+    add_common(flags, common, "stat /data/log --json");
     if (const auto exit = flags.parse(words)) return *exit;
     const auto log = open_wal_to_look(common.paths.front());
     if (!log) return wal_fail("stat", log.error());
@@ -204,7 +204,7 @@ int wal_dump(std::span<const std::string> words) {
     std::uint64_t segment = 0;
     FlagSet flags(
         "promtact wal dump", "Shows a log's segments and frames, up to where it can be believed.");
-    add_common(flags, common);
+    add_common(flags, common, "dump /data/log --json");
     flags.flag("records", options.records, "show each record too");
     flags.flag("payload", options.payload, "with its payload in hexadecimal");
     flags.number("from", options.from, 0, UINT64_MAX, "first LSN to show");

@@ -140,7 +140,7 @@ int wal_export(std::span<const std::string> words) {
     flags.flag(
         "salvage", options.salvage,
         "whatever the verdict, write every record that can be read, and gaps for the others");
-    flags.footer(wal_exits);
+    flags.footer(wal_footer("export /data/log > log.jsonl"));
     if (const auto exit = flags.parse(words)) return *exit;
     const auto log = open_wal_to_look(paths.front());
     if (!log) return wal_fail("export", log.error());
@@ -163,7 +163,7 @@ int wal_import(std::span<const std::string> words) {
     flags.positionals("directory", paths, 1, 1, "to be made");
     flags.text("from", from, "file to read the export from; - is standard input");
     flags.flag("accept-gaps", options.accept_gaps, "records an export lacks become void");
-    flags.footer(wal_exits);
+    flags.footer(wal_footer("import /data/copy --from log.jsonl"));
     if (const auto exit = flags.parse(words)) return *exit;
     UniqueFd file;
     if (from != "-") {
@@ -200,7 +200,7 @@ int wal_migrate(std::span<const std::string> words) {
         "batch", given.batch, 1, 1024, "blocks: records its writer flushed at once; see FORMAT_3");
     flags.flag("lenient", given.lenient, "accept flags and reserved bytes as the reference does");
     flags.number("segment-mib", given.segment_mib, 1, 1024, "size of the new log's segments");
-    flags.footer(wal_exits);
+    flags.footer(wal_footer("migrate old.wal /data/log --layout flat"));
     if (const auto exit = flags.parse(words)) return *exit;
     const auto old = open_old(given.paths[0]);
     if (!old) return wal_fail("migrate", old.error());

@@ -82,7 +82,7 @@ int wal_repair(std::span<const std::string> words) {
     flags.flag("rebuild-super", consent.rebuild_super, "write SUPER anew from the segments");
     flags.flag("strict", consent.strict, "judge as verify -strict");
     flags.flag("json", json, "print JSON");
-    flags.footer(std::string(footer) + std::string(wal_exits));
+    flags.footer(std::string(footer) + "\n" + wal_footer("repair /data/log --drop-tail"));
     if (const auto exit = flags.parse(words)) return *exit;
     if (lsn != 0) consent.truncate_at = lsn;
     const Result<int> done = run(paths.front(), consent, json);

@@ -40,4 +40,9 @@ exit codes:
   77  denied: a permission is missing
 )";
 
+/// The end of a verb's help: how it is used, and its exit codes.
+inline std::string wal_footer(std::string_view example) {
+    return "examples:\n  promtact wal " + std::string(example) + "\n" + std::string(wal_exits);
+}
+
 } // namespace promtact::harness
