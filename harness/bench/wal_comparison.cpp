@@ -232,6 +232,9 @@ Result<WalComparison> compare_wal(const WalPlan& plan) {
     }
     if (plan.stores) PROMTACT_TRY(measure_stores(fronts, plan, directory.path(), comparison));
     PROMTACT_TRY(fronts.close());
+    PROMTACT_TRY_ASSIGN(
+        comparison.recovery,
+        measure_recovery(directory.path() / "recovery", std::uint64_t{512} << 20, plan.pairs));
     return comparison;
 }
 

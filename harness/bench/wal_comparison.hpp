@@ -18,6 +18,7 @@
 #include "bench/peer.hpp"
 #include "bench/report.hpp"
 #include "bench/store_peer.hpp"
+#include "bench/wal_recovery.hpp"
 #include "bench/wal_run.hpp"
 
 namespace promtact::harness::bench {
@@ -54,6 +55,7 @@ struct WalComparison {
     wal::Engine engine = wal::Engine::inline_sync;
     std::vector<WalRow> rows{};
     std::vector<StoreRow> stores{};
+    RecoveryFigures recovery{};
     std::vector<std::string> missing{}; // stores that could not be measured, and why
 };
 

@@ -80,6 +80,17 @@ void add_store(const StoreRow& row, gates::GateRecord& record) {
     if (record.peers.back().name != peer.name) record.peers.push_back(peer);
 }
 
+void add_recovery(const RecoveryFigures& figures, gates::GateRecord& record) {
+    if (figures.scan.empty()) return;
+    record.measurements.push_back(
+        {"recovery_scan_per_second", "bytes", "median of the rounds, a log judged at opening",
+         gates::Scalar{median(figures.scan)}});
+    record.measurements.push_back(
+        {"recovery_read_per_second", "bytes", "median of the rounds, its files only read",
+         gates::Scalar{median(figures.read)}});
+    record.parameters.push_back({"recovery_log_bytes", figures.log_bytes});
+}
+
 void conclude(const WalComparison& comparison, gates::GateRecord& record) {
     std::string failed;
     std::string open;
@@ -97,6 +108,8 @@ void conclude(const WalComparison& comparison, gates::GateRecord& record) {
         judge(name_of(row.job), row.limits, row.comparison);
     for (const StoreRow& row : comparison.stores)
         judge(name_of(row), row.limits, row.comparison);
+    if (!comparison.recovery.scan.empty() && !recovers_fast(comparison.recovery))
+        failed += " opening is slower than 1 GiB/s and than reading;";
     if (!failed.empty()) {
         record.verdict = gates::Verdict::fail;
         record.reason = "every round excluded the limit:" + failed;
@@ -147,6 +160,12 @@ std::string wal_text(const WalComparison& comparison) {
              gates::ratio_text(row.last.records, std::max<std::uint64_t>(1, row.last.syncs))});
     }
     std::string text = "engine " + std::string(to_string(comparison.engine)) + "\n" + table.plain();
+    const RecoveryFigures& recovery = comparison.recovery;
+    if (!recovery.scan.empty()) {
+        text += "\nopening judges " + gates::grouped(median(recovery.scan) >> 20) +
+                " MiB/s, bare reads reach " + gates::grouped(median(recovery.read) >> 20) +
+                " MiB/s: " + (recovers_fast(recovery) ? "pass" : "fail") + "\n";
+    }
     if (!comparison.stores.empty()) text += "\n" + stores_text(comparison);
     for (const std::string& missing : comparison.missing)
         text += "not measured: " + missing + "\n";
@@ -172,6 +191,7 @@ gates::GateRecord wal_record(
         add_row(row, record);
     for (const StoreRow& row : comparison.stores)
         add_store(row, record);
+    add_recovery(comparison.recovery, record);
     record.notes = comparison.missing;
     conclude(comparison, record);
     return record;
