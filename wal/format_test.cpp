@@ -171,31 +171,51 @@ TEST(WalFormat, NamesFollowTheGrammarExactly) {
     EXPECT_EQ(parse_segment_name("wal-000000000000001a.new", true), 0x1aU);
 }
 
+/// Fills a frame with as many records of a size as go in, at most 40, and reads it back.
+void expect_round_trip(FrameBuilder& builder, std::span<std::byte> buffer, std::size_t size) {
+    SCOPED_TRACE(size);
+    builder.start(buffer, Layout::variable, 1);
+    std::vector<std::byte> payload(size, static_cast<std::byte>(size));
+    Lsn count = 0;
+    while (count < 40 && builder.append(payload, {}))
+        ++count;
+    ASSERT_GT(count, 0U);
+    const auto closed = builder.finish({.salt = 3});
+    const auto frame = buffer.first(std::size_t{closed.blocks} * block_bytes);
+    FrameHeader header;
+    ASSERT_EQ(
+        decode_frame(frame.first<block_bytes>(), Layout::variable, header), BlockContent::valid);
+    ASSERT_EQ(check_frame_fields(header, Layout::variable, closed.blocks), nullptr);
+    ASSERT_EQ(check_body(frame, header, Layout::variable), nullptr);
+    RecordCursor cursor(frame, header, Layout::variable);
+    RecordView record;
+    while (cursor.next(record)) {
+        ASSERT_TRUE(std::ranges::equal(record.payload, payload));
+        --count;
+    }
+    EXPECT_EQ(count, 0U);
+}
+
 TEST(WalFormat, RecordsOfEverySizeComeBackAsTheyWere) {
     std::vector<std::byte> buffer(std::size_t{frame_blocks_max} * block_bytes);
     for (std::size_t size = 0; size < 300'000; size = size * 5 / 4 + 7) {
         FrameBuilder builder;
-        builder.start(buffer, Layout::variable, 1);
-        std::vector<std::byte> payload(size, static_cast<std::byte>(size));
-        Lsn count = 0;
-        while (count < 40 && builder.append(payload, {}))
-            ++count;
-        ASSERT_GT(count, 0U);
-        const auto closed = builder.finish({.salt = 3});
-        const auto frame = std::span(buffer).first(std::size_t{closed.blocks} * block_bytes);
-        FrameHeader header;
-        ASSERT_EQ(
-            decode_frame(frame.first<block_bytes>(), Layout::variable, header),
-            BlockContent::valid);
-        ASSERT_EQ(check_frame_fields(header, Layout::variable, closed.blocks), nullptr);
-        ASSERT_EQ(check_body(frame, header, Layout::variable), nullptr);
-        RecordCursor cursor(frame, header, Layout::variable);
-        RecordView record;
-        while (cursor.next(record)) {
-            ASSERT_TRUE(std::ranges::equal(record.payload, payload));
-            --count;
+        expect_round_trip(builder, buffer, size);
+    }
+}
+
+TEST(WalFormat, FramesOfEverySizeFollowEachOther) {
+    std::vector<std::byte> buffer(std::size_t{frame_blocks_max} * block_bytes);
+    FrameBuilder builder;
+    for (const std::size_t before : {10U, 1600U, 2000U, 20'000U}) {
+        for (const std::size_t after : {0U, 10U, 1600U, 3900U, 20'000U}) {
+            expect_round_trip(builder, buffer, before);
+            expect_round_trip(builder, buffer, after);
+            // Where just one block is left, which the body must share with no larger table.
+            expect_round_trip(builder, buffer, before);
+            if (after < 3950)
+                expect_round_trip(builder, std::span(buffer).first(block_bytes), after);
         }
-        EXPECT_EQ(count, 0U);
     }
 }
 

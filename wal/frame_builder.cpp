@@ -60,13 +60,21 @@ void FrameBuilder::start(std::span<std::byte> buffer, Layout layout, Lsn first_l
     first_lsn_ = first_lsn;
     records_ = 0;
     body_bytes_ = 0;
-    body_at_ = frame_header_bytes + (layout == Layout::variable ? tiers.front().table_bytes : 0);
+    body_at_ = frame_header_bytes + (layout == Layout::variable ? table_bytes_for(expected_) : 0);
 }
 
 void FrameBuilder::limit(std::size_t bytes) noexcept {
     PROMTACT_ASSERT(records_ == 0);
     PROMTACT_ASSERT(bytes % block_bytes == 0);
     if (bytes < buffer_.size()) buffer_ = buffer_.first(bytes);
+}
+
+/// The table before the body grows with the frame, in steps. The body begins where it did in the
+/// frame before: most are alike, and then nothing is moved.
+void FrameBuilder::move_body(std::uint32_t to) noexcept {
+    if (to == body_at_) return;
+    std::memmove(buffer_.data() + to, buffer_.data() + body_at_, body_bytes_);
+    body_at_ = to;
 }
 
 bool FrameBuilder::append(std::span<const std::byte> payload, RecordTag tag) noexcept {
@@ -76,10 +84,8 @@ bool FrameBuilder::append(std::span<const std::byte> payload, RecordTag tag) noe
     const std::uint32_t blocks = blocks_for_body(body_bytes_ + whole);
     if (blocks == 0 || std::size_t{blocks} * block_bytes > buffer_.size()) return false;
     const std::uint32_t body_at = frame_header_bytes + table_bytes_for(blocks);
-    if (body_at != body_at_) {
-        std::memmove(buffer_.data() + body_at, buffer_.data() + body_at_, body_bytes_);
-        body_at_ = body_at;
-    }
+    const bool expected_fits = body_at_ + body_bytes_ + whole <= buffer_.size();
+    if (body_at > body_at_ || !expected_fits) move_body(body_at);
     const auto out =
         buffer_.subspan(std::size_t{body_at_} + body_bytes_, static_cast<std::size_t>(whole));
     zero_from(out, out.size() - 8); // the padding lies within the last eight bytes
@@ -117,6 +123,8 @@ FrameBuilder::Closed FrameBuilder::finish(const Closing& closing) noexcept {
     PROMTACT_ASSERT(records_ > 0);
     if (layout_ == Layout::fixed) return finish_fixed(closing);
     const std::uint32_t blocks = blocks_for_body(body_bytes_);
+    expected_ = blocks;
+    move_body(frame_header_bytes + table_bytes_for(blocks));
     const auto frame = buffer_.first(std::size_t{blocks} * block_bytes);
     zero_from(frame, std::size_t{body_at_} + body_bytes_);
     const FrameHeader header{

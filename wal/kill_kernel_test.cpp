@@ -95,7 +95,7 @@ TEST(WalKillLedger, KnowsAForeignAnOldAndARepeatedRecord) {
 }
 
 TEST(WalKillLedger, ATruncationThatWasCutOffMayHaveHappenedOrNot) {
-    for (const Lsn last : {2, 3}) {
+    for (const Lsn last : {2U, 3U}) {
         KillLedger ledger;
         ledger.hear({.kind = KillMessage::Kind::durable, .record = {1, 0, 1}, .a = 1});
         ledger.hear({.kind = KillMessage::Kind::durable, .record = {1, 0, 2}, .a = 2});

@@ -67,6 +67,7 @@ class FrameBuilder {
 
   private:
     bool append_fixed(std::span<const std::byte> payload) noexcept;
+    void move_body(std::uint32_t to) noexcept;
     Closed finish_fixed(const Closing& closing) noexcept;
 
     std::span<std::byte> buffer_{};
@@ -75,6 +76,7 @@ class FrameBuilder {
     std::uint32_t records_ = 0;
     std::uint32_t body_bytes_ = 0;
     std::uint32_t body_at_ = 0;
+    std::uint32_t expected_ = 1; // blocks the frame before had
 };
 
 /// A frame of one block without records: seal, fence, trunc_suffix, watermark, with two numbers.
