@@ -2,9 +2,8 @@
 // Copyright the Promtact authors
 #include <string>
 
-#include <unistd.h>
-
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 
