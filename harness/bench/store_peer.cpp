@@ -62,9 +62,11 @@ class LogStructuredStore final : public Store {
     LogStructuredStore(const SharedLibrary& library, const std::string& prefix)
         : put_(library.function<Put>(prefix + "_put")),
           close_(library.function<void(void*)>(prefix + "_close")),
-          free_(library.function<void(void*)>(prefix + "_free")) {}
+          free_(library.function<void(void*)>(prefix + "_free")),
+          forget_(library.function<void(void*)>(prefix + "_writeoptions_destroy")) {}
     ~LogStructuredStore() override {
         if (db_ != nullptr) close_(db_);
+        if (write_options_ != nullptr) forget_(write_options_);
     }
     Result<void>
     put(std::uint32_t thread, std::uint64_t key, std::span<const std::byte> value) override {
@@ -111,8 +113,9 @@ class LogStructuredStore final : public Store {
     Put* put_;
     void (*close_)(void*);
     void (*free_)(void*);
+    void (*forget_)(void*);
     void* db_ = nullptr;
-    void* write_options_ = nullptr; // as long as the process
+    void* write_options_ = nullptr;
 };
 
 /// One connection per thread, as SQLite asks for. Source: sqlite3.h
