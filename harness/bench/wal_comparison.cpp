@@ -3,6 +3,7 @@
 #include "bench/wal_comparison.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -83,6 +84,9 @@ class Fronts {
         loop_->turn();
         for (; !loop_->core().idle() && !loop_->core().poisoned(); pause())
             loop_->turn();
+        std::array<wal::AppendDone, 1> settled{}; // or a run would be told of it
+        while (loop_->take_done(settled) > 0) {
+        }
         PROMTACT_TRY(threads_->append_durable({}));
         while (threads_->stats().spares_made <= spares && !threads_->poison())
             pause();
