@@ -235,6 +235,20 @@ TEST(WalLogCore, ACleanCloseIsSeenAndContinuedInPlace) {
     EXPECT_EQ(second.log->segments().size(), 1U) << "no segment is spent on a clean open";
 }
 
+TEST(WalLogCore, AnEmptyLogMayBeClosedAgainAndAgain) {
+    disk::Pool pool(4096);
+    disk::Image image;
+    for (int i = 0; i < 3; ++i) {
+        LogDriver driver(pool, image);
+        ASSERT_TRUE(driver.open());
+        image = driver.crash();
+        EXPECT_FALSE(scan_image(pool, image).super->clean) << "it is open";
+        ASSERT_TRUE(driver.close());
+        image = driver.crash();
+        EXPECT_TRUE(scan_image(pool, image).super->clean);
+    }
+}
+
 TEST(WalLogCore, OpenModesAreKept) {
     disk::Pool pool(4096);
     LogOptions options = small_options();

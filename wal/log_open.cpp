@@ -187,14 +187,11 @@ void LogCore::on_repair(std::int64_t result) {
         super_dirty_ = true; // SUPER is durable before the first segment has its name
         return enter(Repair::sync_dir);
     case Repair::sync_dir: {
-        if (live_.empty()) {
-            super_dirty_ = true;
-            return enter(Repair::super);
-        }
-        const SegmentFacts& last = live_.back();
-        super_.end = last.end;
         super_.clean = false;
         super_dirty_ = true;
+        if (live_.empty()) return enter(Repair::super);
+        const SegmentFacts& last = live_.back();
+        super_.end = last.end;
         const bool in_place = !last.sealed && report_.tail_zero && !last.recycled &&
                               report_.verdict == Verdict::ok &&
                               last.end_block < segment_bytes_ / block_bytes - 1;
