@@ -6,67 +6,31 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
-#include <functional>
 #include <string>
 
 #include <fcntl.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 
 #include <promtact/base/error_text.hpp>
 #include <promtact/base/sys.hpp>
 #include <promtact/wal/log.hpp>
 
+#include "confined.hpp"
 #include "shell_directory_internal.hpp"
 #include "temporary_directory.hpp"
 
 namespace promtact::wal {
 namespace {
 
+using test_support::forbid_io_uring;
+using test_support::in_child;
 using test_support::TemporaryDirectory;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-std::string in_child(const std::function<std::string()>& body) {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return "";
-    const pid_t child = ::fork();
-    if (child == 0) {
-        const std::string text = body();
-        const ssize_t written = ::write(ends[1], text.data(), text.size());
-        ::_exit(written == static_cast<ssize_t>(text.size()) ? 0 : 1);
-    }
-    static_cast<void>(::close(ends[1]));
-    std::string text;
-    std::array<char, 4096> chunk{};
-    for (ssize_t got = 0; (got = ::read(ends[0], chunk.data(), chunk.size())) > 0;)
-        text.append(chunk.data(), static_cast<std::size_t>(got));
-    static_cast<void>(::close(ends[0]));
-    int status = 0;
-    static_cast<void>(::waitpid(child, &status, 0));
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? text : "died: " + text;
-}
-
-// What container runtimes do to io_uring.
-bool forbid_io_uring() {
-    sock_filter program[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_io_uring_setup, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    const sock_fprog filter{.len = std::size(program), .filter = program};
-    return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
-}
 
 LogConfig small_config() {
     LogConfig config;
