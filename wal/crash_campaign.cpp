@@ -24,8 +24,7 @@ TEST(WalCrashCampaign, AMillionImagesAreRecoveredRightly) {
     const std::uint64_t images = from_environment("PROMTACT_CRASH_IMAGES", 8000);
     const std::uint64_t first = from_environment("PROMTACT_CRASH_FIRST", 1000);
     std::unordered_set<std::uint64_t> distinct;
-    std::uint64_t refused = 0;
-    std::uint64_t second = 0;
+    CrashTally sum;
 
     for (std::uint64_t number = first; number < first + workloads; ++number) {
         Workload workload = generated_workload(number);
@@ -33,8 +32,7 @@ TEST(WalCrashCampaign, AMillionImagesAreRecoveredRightly) {
         CrashHarness harness(workload, {.images_max = images});
         const CrashTally& tally = harness.run();
         distinct.insert(harness.hashes().begin(), harness.hashes().end());
-        refused += tally.refused;
-        second += tally.second;
+        sum += tally;
         std::printf(
             "%s: atom %u depth %u layout %u | images %llu of %llu, torn %llu, second %llu | "
             "records "
@@ -58,8 +56,8 @@ TEST(WalCrashCampaign, AMillionImagesAreRecoveredRightly) {
     }
     std::printf(
         "total: %llu images distinct by content, %llu after a second crash, %llu refused\n",
-        static_cast<unsigned long long>(distinct.size()), static_cast<unsigned long long>(second),
-        static_cast<unsigned long long>(refused));
+        static_cast<unsigned long long>(distinct.size()),
+        static_cast<unsigned long long>(sum.second), static_cast<unsigned long long>(sum.refused));
     if (workloads >= 320 && images >= 8000) {
         EXPECT_GE(distinct.size(), 1'000'000U);
     }

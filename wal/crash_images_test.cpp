@@ -20,12 +20,7 @@ TEST(WalCrashImages, NoneIsRefusedNoneLosesWhatWasAcknowledged) {
 
         ASSERT_EQ(tally.failures(), 0U) << tally.first_failure;
         EXPECT_GT(tally.distinct, 20U) << workload.name;
-        sum.distinct += tally.distinct;
-        sum.second += tally.second;
-        sum.torn += tally.torn;
-        sum.rotations += tally.rotations;
-        sum.recycled += tally.recycled;
-        sum.released += tally.released;
+        sum += tally;
     }
     RecordProperty("images", std::to_string(sum.distinct));
     // A run that never got there would prove nothing.

@@ -57,21 +57,6 @@ RepairCase repair_of(const ScanReport& report) noexcept {
     return RepairCase::none;
 }
 
-Errc code_of(Refusal refusal) noexcept {
-    switch (refusal) {
-    case Refusal::unsupported_feature:
-    case Refusal::geometry:
-        return Errc::format;
-    case Refusal::io:
-        return Errc::io;
-    case Refusal::not_regular:
-    case Refusal::foreign:
-        return Errc::refused;
-    default:
-        return Errc::corrupt;
-    }
-}
-
 std::string stands_words(const ScanReport& report) {
     if (report.end.segment == 0) return "no record could be verified";
     const Lsn last = report.end.next_lsn - 1;
@@ -185,7 +170,7 @@ Explanation explain(const ScanReport& report) {
         PROMTACT_ASSERT(report.refusal != Refusal::none);
         words.verdict = "refused: " + std::string(to_string(report.refusal));
         words.repair = repair_of(report);
-        words.code = code_of(report.refusal);
+        words.code = errc_of(report.refusal);
         words.where = place_of(report);
         if (report.sys_errno != 0) words.why += " (" + errno_name(report.sys_errno) + ")";
     }

@@ -8,33 +8,7 @@
 #include <promtact/wal/log_core.hpp>
 
 namespace promtact::wal {
-namespace {
-
-Errc code_of(Refusal refusal) noexcept {
-    switch (refusal) {
-    case Refusal::unsupported_feature:
-    case Refusal::geometry:
-        return Errc::format;
-    case Refusal::io:
-        return Errc::io;
-    case Refusal::not_regular:
-    case Refusal::foreign:
-        return Errc::refused;
-    case Refusal::none:
-    case Refusal::super_lost:
-    case Refusal::missing_segment:
-    case Refusal::corrupt:
-    case Refusal::corrupt_tail:
-    case Refusal::chain:
-    case Refusal::sequence:
-    case Refusal::misdirected:
-    case Refusal::misnamed:
-        return Errc::corrupt;
-    }
-    return Errc::corrupt;
-}
-
-} // namespace
+namespace {} // namespace
 
 void LogCore::refuse(Errc code, std::string context) {
     error_ = Error{code, report_.sys_errno, std::move(context)};
@@ -50,7 +24,7 @@ void LogCore::on_scanned() {
                            std::string(report_.rule) + ", segment " +
                            std::to_string(report_.segment) + ", block " +
                            std::to_string(report_.block) + "): " + report_.text;
-        return refuse(code_of(report_.refusal), std::move(text));
+        return refuse(errc_of(report_.refusal), std::move(text));
     }
     if (report_.read_only) {
         return refuse(Errc::format, "the log uses a feature we can read but not write");

@@ -59,6 +59,30 @@ std::string_view to_string(Refusal refusal) noexcept {
     return "unknown";
 }
 
+Errc errc_of(Refusal refusal) noexcept {
+    switch (refusal) {
+    case Refusal::unsupported_feature:
+    case Refusal::geometry:
+        return Errc::format;
+    case Refusal::io:
+        return Errc::io;
+    case Refusal::not_regular:
+    case Refusal::foreign:
+        return Errc::refused;
+    case Refusal::none:
+    case Refusal::super_lost:
+    case Refusal::missing_segment:
+    case Refusal::corrupt:
+    case Refusal::corrupt_tail:
+    case Refusal::chain:
+    case Refusal::sequence:
+    case Refusal::misdirected:
+    case Refusal::misnamed:
+        return Errc::corrupt;
+    }
+    return Errc::corrupt;
+}
+
 void add_void(std::vector<VoidRange>& ranges, VoidRange range) {
     PROMTACT_ASSERT(range.first <= range.last);
     while (!ranges.empty() && ranges.back().first >= range.first)

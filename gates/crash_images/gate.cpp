@@ -52,19 +52,7 @@ struct Sum {
 
     void add(const CrashHarness& harness, const CrashTally& one) {
         distinct.insert(harness.hashes().begin(), harness.hashes().end());
-        tally.moments += one.moments;
-        tally.visited += one.visited;
-        tally.second += one.second;
-        tally.torn += one.torn;
-        tally.refused += one.refused;
-        tally.lost += one.lost;
-        tally.wrong += one.wrong;
-        tally.resurrected += one.resurrected;
-        tally.records += one.records;
-        tally.rotations += one.rotations;
-        tally.recycled += one.recycled;
-        tally.released += one.released;
-        if (tally.first_failure.empty()) tally.first_failure = one.first_failure;
+        tally += one;
     }
 };
 

@@ -13,6 +13,18 @@ constexpr int pumps_max = 20'000;
 
 } // namespace
 
+CrashTally& CrashTally::operator+=(const CrashTally& other) {
+    using Count = std::uint64_t CrashTally::*;
+    for (const Count count :
+         {&CrashTally::moments, &CrashTally::visited, &CrashTally::distinct, &CrashTally::torn,
+          &CrashTally::second, &CrashTally::refused, &CrashTally::lost, &CrashTally::wrong,
+          &CrashTally::resurrected, &CrashTally::records, &CrashTally::rotations,
+          &CrashTally::recycled, &CrashTally::released, &CrashTally::rewritten})
+        this->*count += other.*count;
+    if (first_failure.empty()) first_failure = other.first_failure;
+    return *this;
+}
+
 Workload generated_workload(std::uint64_t number) {
     const ChoiceStream choose(number, Purpose::workload, 7);
     const auto pick = [&](std::uint64_t what, std::uint64_t below) {

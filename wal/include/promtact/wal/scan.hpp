@@ -44,6 +44,8 @@ enum class Refusal : std::uint8_t {
     io,                  // the storage could not read
 };
 std::string_view to_string(Refusal refusal) noexcept;
+/// What an open that is refused so answers: format, io, refused or corrupt.
+Errc errc_of(Refusal refusal) noexcept;
 
 /// Where a frame begins: one entry of a sparse index.
 struct IndexEntry {

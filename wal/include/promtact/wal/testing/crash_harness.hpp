@@ -61,6 +61,8 @@ struct CrashTally {
     [[nodiscard]] std::uint64_t failures() const noexcept {
         return refused + lost + wrong + resurrected;
     }
+    /// Every count is added; the first failure stays the first.
+    CrashTally& operator+=(const CrashTally& other);
 };
 
 struct HarnessOptions {
