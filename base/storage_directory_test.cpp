@@ -19,6 +19,7 @@
 #include <promtact/base/storage_directory.hpp>
 
 #include "fail_nth_call.hpp"
+#include "no_direct_io.hpp"
 #include "temporary_directory.hpp"
 
 namespace promtact {
@@ -199,12 +200,7 @@ TEST(FileStorage, ReadOnlyRefusesWritesAndSyncs) {
 
 TEST(FileStorage, WithoutDirectIoSaysSoOrRefuses) {
     const TemporaryDirectory where;
-    SysCalls without_direct = real_sys_calls;
-    without_direct.openat = [](int directory, const char* path, int flags, mode_t mode) {
-        if ((flags & O_DIRECT) == 0) return ::openat(directory, path, flags, mode);
-        errno = EINVAL;
-        return -1;
-    };
+    const SysCalls without_direct = test_support::without_direct_io();
     const ScopedSysCalls scope(without_direct);
     const auto required = FileStorage::open(where.path(), {.direct = Direct::required});
     const auto preferred = FileStorage::open(where.path(), {.direct = Direct::preferred});

@@ -15,6 +15,7 @@
 
 #include "temporary_directory.hpp"
 #include "testing/kill_writer.hpp"
+#include "testing/small_config.hpp"
 
 namespace promtact::wal::testing {
 namespace {
@@ -49,7 +50,7 @@ TEST(WalKillCampaign, TenThousandKillsLoseNothing) {
         const Engine engine = engines[loop % std::size(engines)];
         const auto tally = run_kill_loop(
             {.directory = where.path() / "log",
-             .config = kill_config(engine),
+             .config = small_config(engine),
              .cycles = loop_cycles,
              .seed = loop + 1});
         ASSERT_TRUE(tally) << describe(tally.error());

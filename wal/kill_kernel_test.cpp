@@ -10,6 +10,7 @@
 
 #include "temporary_directory.hpp"
 #include "testing/kill_writer.hpp"
+#include "testing/small_config.hpp"
 
 namespace promtact::wal::testing {
 namespace {
@@ -21,7 +22,7 @@ using ::testing::IsEmpty;
 class WalKill : public ::testing::TestWithParam<Engine> {
   protected:
     KillOptions options() {
-        KillOptions options{.directory = where.path() / "log", .config = kill_config(GetParam())};
+        KillOptions options{.directory = where.path() / "log", .config = small_config(GetParam())};
         return options;
     }
     test_support::TemporaryDirectory where;

@@ -17,21 +17,14 @@
 #include <promtact/wal/loop_log.hpp>
 
 #include "temporary_directory.hpp"
+#include "testing/small_config.hpp"
 
 namespace promtact::wal {
 namespace {
 
 using test_support::TemporaryDirectory;
 using ::testing::HasSubstr;
-
-LogConfig small_config() {
-    LogConfig config;
-    config.log.open = LogOptions::Open::either;
-    config.log.segment_bytes = 64 * block_bytes;
-    config.log.frame_bytes_max = 8 * block_bytes;
-    config.log.zero_chunk_bytes = 16 * block_bytes;
-    return config;
-}
+using testing::small_config;
 
 std::vector<std::byte> payload(Lsn lsn) {
     return std::vector<std::byte>(20 + lsn % 300, static_cast<std::byte>(lsn));

@@ -13,22 +13,14 @@
 #include <promtact/wal/log.hpp>
 
 #include "temporary_directory.hpp"
+#include "testing/small_config.hpp"
 
 namespace promtact::wal {
 namespace {
 
 using test_support::TemporaryDirectory;
 using ::testing::HasSubstr;
-
-LogConfig config_for(Engine engine) {
-    LogConfig config;
-    config.only = engine;
-    config.log.open = LogOptions::Open::either;
-    config.log.segment_bytes = 64 * block_bytes;
-    config.log.frame_bytes_max = 8 * block_bytes;
-    config.log.zero_chunk_bytes = 16 * block_bytes;
-    return config;
-}
+using testing::small_config;
 
 std::vector<std::byte> payload(std::uint64_t number) {
     std::string text = "record " + std::to_string(number) + " ";
@@ -40,7 +32,7 @@ std::vector<std::byte> payload(std::uint64_t number) {
 class WalShell : public ::testing::TestWithParam<Engine> {
   protected:
     void SetUp() override {
-        auto log = Log::open(where.path() / "log", config_for(GetParam()));
+        auto log = Log::open(where.path() / "log", small_config(GetParam()));
         if (!log && log.error().code == Errc::unsupported) GTEST_SKIP() << log.error().context;
         if (!log && log.error().code == Errc::denied) GTEST_SKIP() << log.error().context;
         ASSERT_TRUE(log) << describe(log.error());
@@ -48,7 +40,7 @@ class WalShell : public ::testing::TestWithParam<Engine> {
     }
     void reopen() {
         opened.reset();
-        auto log = Log::open(where.path() / "log", config_for(GetParam()));
+        auto log = Log::open(where.path() / "log", small_config(GetParam()));
         ASSERT_TRUE(log) << describe(log.error());
         opened = std::move(*log);
     }
@@ -138,7 +130,7 @@ TEST_P(WalShell, AppendsFromACallback) {
 }
 
 TEST_P(WalShell, IsOneOwnersAtATime) {
-    LogConfig config = config_for(GetParam());
+    LogConfig config = small_config(GetParam());
     config.lock_wait = std::chrono::milliseconds(20);
     const auto second = Log::open(where.path() / "log", config);
     ASSERT_FALSE(second);
@@ -149,7 +141,7 @@ TEST_P(WalShell, IsOneOwnersAtATime) {
 TEST_P(WalShell, OnceClosedItMayBeOpenedByAnother) {
     ASSERT_TRUE(opened->append_durable(payload(1)));
     ASSERT_TRUE(opened->close());
-    const auto second = Log::open(where.path() / "log", config_for(GetParam()));
+    const auto second = Log::open(where.path() / "log", small_config(GetParam()));
     ASSERT_TRUE(second) << describe(second.error());
     EXPECT_EQ((*second)->last(), 1U);
 }

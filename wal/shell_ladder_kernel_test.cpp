@@ -20,8 +20,10 @@
 #include <promtact/wal/log.hpp>
 
 #include "confined.hpp"
+#include "no_direct_io.hpp"
 #include "shell_directory_internal.hpp"
 #include "temporary_directory.hpp"
+#include "testing/small_config.hpp"
 
 namespace promtact::wal {
 namespace {
@@ -30,16 +32,8 @@ using test_support::forbid_io_uring;
 using test_support::in_child;
 using test_support::TemporaryDirectory;
 using ::testing::HasSubstr;
+using testing::small_config;
 using ::testing::StartsWith;
-
-LogConfig small_config() {
-    LogConfig config;
-    config.log.open = LogOptions::Open::either;
-    config.log.segment_bytes = 64 * block_bytes;
-    config.log.frame_bytes_max = 8 * block_bytes;
-    config.log.zero_chunk_bytes = 16 * block_bytes;
-    return config;
-}
 
 /// Opens a log, commits one record and says on what engine, and what was refused.
 std::string commit_one(const std::filesystem::path& directory, const LogConfig& config) {
@@ -108,12 +102,7 @@ TEST(WalLadder, WithLittleLockedMemoryItStillIsIoUring) {
 
 TEST(WalLadder, WithoutDirectIoItIsBufferedOrRefused) {
     const TemporaryDirectory where;
-    SysCalls without_direct = real_sys_calls;
-    without_direct.openat = [](int directory, const char* path, int flags, mode_t mode) {
-        if ((flags & O_DIRECT) == 0) return ::openat(directory, path, flags, mode);
-        errno = EINVAL;
-        return -1;
-    };
+    const SysCalls without_direct = test_support::without_direct_io();
     const ScopedSysCalls scope(without_direct);
     const auto buffered = open_engine(where.path(), std::nullopt, true, {});
     const auto refused = open_engine(where.path(), std::nullopt, false, {});

@@ -236,16 +236,6 @@ class KillLoop {
 
 } // namespace
 
-LogConfig kill_config(Engine engine) {
-    LogConfig config;
-    config.only = engine;
-    config.log.open = LogOptions::Open::either;
-    config.log.segment_bytes = 64 * block_bytes;
-    config.log.frame_bytes_max = 8 * block_bytes;
-    config.log.zero_chunk_bytes = 16 * block_bytes;
-    return config;
-}
-
 Result<KillTally> run_kill_loop(const KillOptions& options) {
     return KillLoop(options).run();
 }

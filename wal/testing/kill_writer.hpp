@@ -21,9 +21,6 @@ struct KillOptions {
     bool acknowledges_at_once = false;
 };
 
-/// A log with small segments, so that a loop sees many rotations.
-LogConfig kill_config(Engine engine);
-
 struct KillTally {
     std::uint64_t cycles = 0;
     std::uint64_t before_open = 0; // killed before the log was open

@@ -59,6 +59,7 @@ class ScopedSysCalls {
     explicit ScopedSysCalls(const SysCalls& table) noexcept : previous_(detail::sys_override) {
         detail::sys_override = &table;
     }
+    explicit ScopedSysCalls(const SysCalls&&) = delete; // it would be gone at once
     ScopedSysCalls(const ScopedSysCalls&) = delete;
     ScopedSysCalls& operator=(const ScopedSysCalls&) = delete;
     ~ScopedSysCalls() { detail::sys_override = previous_; }
