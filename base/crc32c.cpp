@@ -61,6 +61,20 @@ std::uint32_t crc32c_extend_table(std::uint32_t crc, std::span<const std::byte> 
 
 #ifdef PROMTACT_HAVE_ISAL
 
+namespace {
+
+// The AVX-512 version of ISA-L 2.30 returns with the upper halves of the vector registers in use,
+// and SSE code (XXH3, memcpy of the compiler) then runs at a quarter of its speed until somebody
+// clears them: 36 instead of 10 us for XXH3 over 132 KiB.
+void clear_upper_halves() noexcept {
+#if defined(__x86_64__)
+    static const bool present = __builtin_cpu_supports("avx") != 0;
+    if (present) asm volatile("vzeroupper" ::: "memory");
+#endif
+}
+
+} // namespace
+
 std::uint32_t crc32c_extend(std::uint32_t crc, std::span<const std::byte> bytes) noexcept {
     constexpr std::size_t piece_max = std::size_t{1} << 30; // crc32_iscsi counts in int
     static_assert(piece_max <= static_cast<std::size_t>(std::numeric_limits<int>::max()));
@@ -73,6 +87,7 @@ std::uint32_t crc32c_extend(std::uint32_t crc, std::span<const std::byte> bytes)
             static_cast<unsigned char*>(static_cast<void*>(data)), static_cast<int>(piece), state);
         bytes = bytes.subspan(piece);
     }
+    clear_upper_halves();
     return ~state;
 }
 

@@ -18,7 +18,6 @@ set(PROMTACT_DEPENDENCIES
     "nlohmann_json::nlohmann_json|cmake:nlohmann_json|nlohmann-json3-dev|nlohmann_json"
     "CLI11::CLI11|cmake:CLI11|libcli11-dev|CLI11"
     "OpenSSL::Crypto|cmake:OpenSSL|libssl-dev|libcrypto"
-    "ZLIB::ZLIB|cmake:ZLIB|zlib1g-dev|zlib"
     "Threads::Threads|cmake:Threads|libc6-dev|"
     "GTest::gtest|cmake:GTest|libgtest-dev|gtest"
     "GTest::gmock|cmake:GTest|libgmock-dev|gmock"

@@ -6,13 +6,25 @@
 #include <sys/mman.h>
 
 #include <promtact/base/assert.hpp>
+#include <promtact/base/huge_pages.hpp>
 #include <promtact/uring/aligned_buffer.hpp>
 
 namespace promtact::uring {
 
 namespace {
 constexpr std::uint64_t bytes_max = std::uint64_t{1} << 30; // of one registered buffer
+
+/// Gives the memory its pages now.
+Result<void> populate(std::span<std::byte> memory) {
+    prefer_huge_pages(memory);
+    if (::madvise(memory.data(), memory.size(), MADV_POPULATE_WRITE) == 0) return {};
+    if (errno != EINVAL) // before Linux 5.14: at the first use
+        return Error::from_errno(
+            errno, "populate " + std::to_string(memory.size()) + " bytes of buffers");
+    return {};
 }
+
+} // namespace
 
 Result<AlignedBuffer> AlignedBuffer::allocate(std::uint32_t slots, std::uint32_t slot_bytes) {
     PROMTACT_ASSERT(slots > 0);
@@ -25,12 +37,13 @@ Result<AlignedBuffer> AlignedBuffer::allocate(std::uint32_t slots, std::uint32_t
             std::to_string(slots) + " slots of " + std::to_string(slot_bytes) +
                 " bytes exceed the kernel's limit of 1 GiB for one buffer"};
     }
-    void* memory = ::mmap(
-        nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    void* memory =
+        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         return Error::from_errno(errno, "map " + std::to_string(bytes) + " bytes of buffers");
     AlignedBuffer buffer;
     buffer.memory_ = {static_cast<std::byte*>(memory), bytes};
+    PROMTACT_TRY(populate(buffer.memory_));
     buffer.slots_ = slots;
     buffer.slot_bytes_ = slot_bytes;
     buffer.lent_.assign(slots, false);

@@ -30,10 +30,44 @@ struct JudgeInput {
     std::uint32_t index_stride_blocks = 16;
 };
 
-/// Follows the frames from block 1 and fills facts and voids; then looks at everything behind them.
-Judgement judge_segment(
-    const JudgeInput& input, const ScanOptions& options, SegmentFacts& facts,
-    std::vector<VoidRange>& voids);
+/// Judges one segment, as far as it has arrived.
+class SegmentJudge {
+  public:
+    /// Adds what frames void to voids, and tells options.on_frame of each that stands.
+    /// Lifetime: options and voids outlive the judge, and so does the content
+    SegmentJudge(
+        const JudgeInput& input, const ScanOptions& options, std::vector<VoidRange>& voids);
+
+    /// Follows the frames from block 1 that lie whole within the first bytes of the content.
+    void arrived(std::size_t bytes);
+    /// What the whole segment says: everything behind the frames is looked at too.
+    /// Requires: arrived(content.size()); called once
+    Judgement finish();
+    [[nodiscard]] SegmentFacts& facts() noexcept { return facts_; }
+
+  private:
+    enum class Step : std::uint8_t { frame, end, later };
+    [[nodiscard]] std::span<const std::byte>
+    frame_bytes(std::uint32_t at, const FrameHeader& frame) const;
+    Step refuse(Refusal refusal, const char* why);
+    Step next_frame(std::uint32_t available, FrameHeader& frame);
+    Step check_control(const FrameHeader& frame, std::span<const std::byte> bytes);
+    void accept(const FrameHeader& frame);
+    void look_behind();
+    void
+    explain_blocks(std::uint32_t at, const FrameHeader& frame, std::vector<bool>& explained) const;
+    void judge_frames(const std::vector<bool>& explained);
+
+    JudgeInput input_;
+    const ScanOptions& options_;
+    std::vector<VoidRange>& voids_;
+    SegmentFacts facts_;
+    std::uint32_t blocks_;
+    std::uint32_t at_ = 1; // where the next frame begins
+    bool ended_ = false;   // no frame that stands begins there
+    Lsn durable_;
+    Judgement result_{};
+};
 
 /// Highest LSN that frames of any use of the file, each at its own place, say was acknowledged.
 /// For a file whose header is not there.

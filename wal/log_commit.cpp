@@ -267,7 +267,9 @@ void LogCore::on_frame(std::uint64_t number, std::int64_t result) {
     buffers_free_ |= std::uint64_t{1} << written.buffer;
 }
 
-/// One sync for everything written without a gap. A watermark alone is not worth one.
+/// One sync for everything written without a gap. It waits for the writes that were under way when
+/// the first of them was whole: a burst longer than a frame would take a sync for each otherwise.
+/// It does not wait for those submitted since, so that a steady stream is acknowledged too.
 void LogCore::submit_sync() {
     if (sync_tail_ - sync_head_ >= options_.syncs_max) return;
     std::uint64_t through = std::max(sync_submitted_, frame_head_);
@@ -278,6 +280,13 @@ void LogCore::submit_sync() {
         file = frame(through).file;
     }
     if (!worth) return;
+    if (sync_waits_for_ <= sync_submitted_) {
+        sync_waits_for_ = through;
+        while (sync_waits_for_ < frame_tail_ &&
+               frame(sync_waits_for_).state != Frame::State::queued)
+            ++sync_waits_for_;
+    }
+    if (through < sync_waits_for_) return;
     if (!submit(Op::sync, {.kind = IoKind::sync_data, .file = file}, sync_tail_)) return;
     syncs_[sync_tail_ % 2] = {.through = through};
     ++sync_tail_;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
+#include <algorithm>
 #include <cerrno>
 
 #include <malloc.h>
 
 #include <gtest/gtest.h>
 
+#include "testing/held_storage.hpp"
 #include "testing/log_driver.hpp"
 
 namespace promtact::wal::testing {
@@ -121,6 +123,81 @@ TEST(WalLogCore, GathersAGroupUntilToldToCommit) {
     ASSERT_TRUE(driver.make_durable());
     EXPECT_EQ(driver.log->stats().frames - before.frames, 1U);
     EXPECT_EQ(driver.log->durable(), 6U);
+}
+
+/// A ready log over a storage whose answers are held back.
+struct HeldLog {
+    HeldLog() {
+        for (int i = 0; i < 1000 && !log.idle(); ++i) {
+            pump();
+            while (!storage.held().empty())
+                storage.answer(0);
+        }
+    }
+    void pump() { log.pump(now_ns += 1000); }
+    /// Index of the first request of that kind for a segment that is held back; npos when none.
+    [[nodiscard]] std::size_t find(IoKind kind) const {
+        const auto& all = storage.held();
+        const auto found = std::find_if(all.begin(), all.end(), [&](const auto& held) {
+            return held.kind == kind && held.file != LogScan::super_file;
+        });
+        return found == all.end() ? npos : static_cast<std::size_t>(found - all.begin());
+    }
+    bool answer(IoKind kind) {
+        if (find(kind) == npos) return false;
+        storage.answer(find(kind));
+        pump();
+        return true;
+    }
+    static constexpr std::size_t npos = std::string::npos;
+    LogOptions options = small_options();
+    disk::Pool pool{4096};
+    MemoryStorage memory{pool, {}, {}};
+    HeldStorage storage{memory};
+    std::vector<std::byte> arena = std::vector<std::byte>(LogCore::arena_bytes(options));
+    LogCore log{storage, options, arena};
+    std::uint64_t now_ns = 0;
+};
+
+TEST(WalLogCore, OneSyncServesABurstLongerThanAFrame) {
+    HeldLog held;
+    ASSERT_TRUE(held.log.idle());
+    const std::uint64_t before = held.log.stats().syncs;
+    for (Lsn lsn = 1; lsn <= 3; ++lsn)
+        ASSERT_TRUE(held.log.append(payload_of(lsn, 3 * block_bytes)));
+    held.pump();
+    held.pump();
+
+    for (int frame = 0; frame < 3; ++frame) {
+        EXPECT_EQ(held.log.stats().syncs, before) << "more writes are under way";
+        ASSERT_TRUE(held.answer(IoKind::write)) << frame;
+    }
+
+    EXPECT_EQ(held.log.stats().syncs, before + 1);
+    while (!held.storage.held().empty()) { // SUPER names the segment before the acknowledgement
+        held.storage.answer(0);
+        held.pump();
+    }
+    EXPECT_EQ(held.log.durable(), 3U);
+    EXPECT_EQ(held.log.stats().syncs, before + 1);
+}
+
+TEST(WalLogCore, ASyncDoesNotWaitForWritesSubmittedAfterTheFirstWasWhole) {
+    HeldLog held;
+    ASSERT_TRUE(held.log.idle());
+    const std::uint64_t before = held.log.stats().syncs;
+    for (Lsn lsn = 1; lsn <= 2; ++lsn)
+        ASSERT_TRUE(held.log.append(payload_of(lsn, 3 * block_bytes)));
+    held.pump();
+    held.pump();
+    ASSERT_TRUE(held.answer(IoKind::write)); // from here on the sync waits for the second
+    ASSERT_TRUE(held.log.append(payload_of(3, 3 * block_bytes)));
+    held.pump();
+    ASSERT_TRUE(held.answer(IoKind::write));
+
+    ASSERT_NE(held.find(IoKind::write), HeldLog::npos) << "the third is on its way";
+    EXPECT_EQ(held.log.stats().syncs, before + 1);
+    EXPECT_NE(held.find(IoKind::sync_data), HeldLog::npos);
 }
 
 TEST(WalLogCore, ClosingDoesNotGather) {

@@ -206,7 +206,7 @@ void LogCore::submit_step() {
         break;
     }
     case Step::sync:
-        op.kind = IoKind::sync_data;
+        op.kind = IoKind::sync_all; // of a whole file: not in the way of those that commit
         break;
     case Step::rename:
         op.kind = IoKind::rename;

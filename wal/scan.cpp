@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <memory>
 
+#include <promtact/base/huge_pages.hpp>
 #include <promtact/wal/scan.hpp>
 
 #include "judge_internal.hpp"
@@ -17,14 +18,12 @@ constexpr std::uint32_t super_bytes = super_slots * block_bytes;
 
 } // namespace
 
-AlignedBytes::AlignedBytes(std::size_t bytes, std::size_t alignment)
-    : store_(bytes + alignment), bytes_(bytes) {
+AlignedBytes::AlignedBytes(std::size_t bytes, std::size_t alignment) : bytes_(bytes) {
     PROMTACT_ASSERT(alignment > 0);
-    void* at = store_.data();
-    std::size_t room = store_.size();
-    const void* aligned = std::align(alignment, bytes, at, room);
-    PROMTACT_ASSERT(aligned != nullptr);
-    skip_ = store_.size() - room;
+    const std::align_val_t wanted{bytes >= huge_page_bytes ? huge_page_bytes : alignment};
+    PROMTACT_ASSERT(static_cast<std::size_t>(wanted) % alignment == 0);
+    store_ = {static_cast<std::byte*>(::operator new(bytes, wanted)), Free{wanted}};
+    prefer_huge_pages({store_.get(), bytes});
 }
 
 LogScan::LogScan(Storage& storage, const ScanOptions& options)
@@ -33,6 +32,8 @@ LogScan::LogScan(Storage& storage, const ScanOptions& options)
     PROMTACT_ASSERT(options.chunk_bytes >= block_bytes);
     PROMTACT_ASSERT(options.chunk_bytes % block_bytes == 0);
 }
+
+LogScan::~LogScan() = default;
 
 void LogScan::run() {
     while (!finished()) {
@@ -83,6 +84,7 @@ void LogScan::submit_next() {
         name_ = segment_name(present_[cursor_]);
         return submit({.kind = IoKind::open, .file = segment_file, .name = name_});
     case Phase::read:
+    case Phase::drain:
     case Phase::finished:
         return;
     }
@@ -101,7 +103,7 @@ void LogScan::submit_reads() {
              .data = buffer_.span().subspan(
                  static_cast<std::size_t>(submitted_), static_cast<std::size_t>(piece))});
         if (next_id_ == before) return;
-        reads_.push_back(piece);
+        pieces_.push_back({.bytes = piece});
         submitted_ += piece;
     }
 }
@@ -109,18 +111,16 @@ void LogScan::submit_reads() {
 void LogScan::on_done(const IoDone& done) {
     if (finished()) return;
     if (done.id < first_id_ || done.id >= next_id_ || in_flight_ == 0) {
-        return refuse(Refusal::io, "R0", "the storage answered a request that was not made");
-    }
-    --in_flight_;
-    if (phase_ == Phase::read && done.result >= 0) {
-        const std::uint64_t index = done.id - first_id_;
-        if (static_cast<std::uint64_t>(done.result) != reads_[static_cast<std::size_t>(index)]) {
-            return refuse(Refusal::io, "R3", "a read returned fewer bytes than the file has");
-        }
-        arrived_ += static_cast<std::uint64_t>(done.result);
-        if (arrived_ == wanted_) on_read_complete();
+        refuse(Refusal::io, "R0", "the storage answered a request that was not made");
+        phase_ = Phase::finished; // nothing it will say means anything
         return;
     }
+    --in_flight_;
+    if (phase_ == Phase::drain) {
+        if (in_flight_ == 0) phase_ = Phase::finished;
+        return;
+    }
+    if (phase_ == Phase::read && done.result >= 0) return on_piece(done);
     if (done.result < 0 && !(phase_ == Phase::open && done.result == -ELOOP)) {
         report_.sys_errno = static_cast<int>(-done.result);
         report_.segment = phase_ >= Phase::open ? present_[cursor_] : 0;
@@ -136,6 +136,18 @@ void LogScan::on_done(const IoDone& done) {
     } else {
         on_opened(done.result);
     }
+}
+
+/// The segment is judged as far as it has arrived, while the rest is being read.
+void LogScan::on_piece(const IoDone& done) {
+    Piece& piece = pieces_[static_cast<std::size_t>(done.id - first_id_)];
+    if (piece.arrived || static_cast<std::uint64_t>(done.result) != piece.bytes) {
+        return refuse(Refusal::io, "R3", "a read returned fewer bytes than the file has");
+    }
+    piece.arrived = true;
+    for (; pieces_whole_ < pieces_.size() && pieces_[pieces_whole_].arrived; ++pieces_whole_)
+        front_ += pieces_[pieces_whole_].bytes;
+    on_front();
 }
 
 void LogScan::on_listed(std::int64_t bytes) {
@@ -287,11 +299,12 @@ void LogScan::on_opened(std::int64_t size) {
     // A file that no slot says was opened is most likely a spare: its header tells.
     const std::uint64_t first = used ? whole : std::min<std::uint64_t>(options_.chunk_bytes, whole);
     wanted_ = std::min(first, file_bytes_ / block_bytes * block_bytes);
-    submitted_ = arrived_ = 0;
-    reads_.clear();
+    submitted_ = front_ = 0;
+    pieces_.clear();
+    pieces_whole_ = 0;
     first_id_ = next_id_;
     phase_ = Phase::read;
-    if (wanted_ < block_bytes) return on_read_complete();
+    if (wanted_ < block_bytes) return judge_unopened();
     // Never more than the file has, whatever SUPER states, and never two buffers at once.
     const std::uint64_t room = std::min(whole, file_bytes_ / block_bytes * block_bytes);
     if (buffer_.span().size() < room) {
@@ -302,28 +315,40 @@ void LogScan::on_opened(std::int64_t size) {
     }
 }
 
-void LogScan::on_read_complete() {
-    SegmentHeader header;
-    const BlockContent block = wanted_ < block_bytes
-                                   ? BlockContent::zero
-                                   : decode(buffer_.span().first<block_bytes>(), header);
-    const std::uint64_t whole = report_.super->segment_bytes;
-    if (block == BlockContent::damaged) {
-        return refuse(
-            Refusal::corrupt, "R2",
-            "the segment's first block is neither zero nor a header with a checksum that holds");
+void LogScan::on_front() {
+    if (!judge_ && front_ >= block_bytes) {
+        SegmentHeader header;
+        const BlockContent block = decode(buffer_.span().first<block_bytes>(), header);
+        if (block == BlockContent::damaged) {
+            return refuse(
+                Refusal::corrupt, "R2",
+                "the segment's first block is neither zero nor a header with a checksum that "
+                "holds");
+        }
+        if (block == BlockContent::valid) begin_live(header);
     }
-    if (block == BlockContent::zero) return judge_unopened();
+    if (judge_ && phase_ == Phase::read) judge_->arrived(static_cast<std::size_t>(front_));
+    if (phase_ != Phase::read || front_ < wanted_) return;
+    if (judge_) return judge_live();
+    judge_unopened();
+}
+
+/// The header is there: is it one of this log's, and all of the segment worth reading?
+void LogScan::begin_live(const SegmentHeader& header) {
     if (!admit(header)) return;
+    const std::uint64_t whole = report_.super->segment_bytes;
     if (file_bytes_ < whole) {
         return refuse(Refusal::corrupt, "R2", "the file is shorter than its header states");
     }
-    if (wanted_ < whole) {
-        wanted_ = whole; // it is live after all: read the rest
-        submit_reads();
-        return;
-    }
-    judge_live(header);
+    wanted_ = whole; // also of a file that looked like a spare
+    if (options_.on_segment) options_.on_segment(header);
+    const JudgeInput input{
+        .content = buffer_.span().first(static_cast<std::size_t>(whole)),
+        .header = header,
+        .durable_hint = durable_hint_,
+        .index_stride_blocks = options_.index_stride_blocks};
+    judge_ = std::make_unique<SegmentJudge>(input, options_, report_.voids);
+    submit_reads();
 }
 
 bool LogScan::admit(const SegmentHeader& header) {
@@ -369,7 +394,7 @@ void LogScan::refuse(Refusal refusal, std::string_view rule, std::string text) {
     report_.refusal = refusal;
     report_.rule = rule;
     report_.text = std::move(text);
-    phase_ = Phase::finished;
+    phase_ = in_flight_ > 0 ? Phase::drain : Phase::finished;
 }
 
 } // namespace promtact::wal

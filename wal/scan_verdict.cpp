@@ -133,25 +133,16 @@ bool LogScan::check_previous(const SegmentHeader& header) {
     return false;
 }
 
-void LogScan::judge_live(const SegmentHeader& header) {
-    SegmentFacts facts{
-        .segment = header.segment,
-        .salt = header.salt,
-        .first_lsn = header.first_lsn,
-        .recycled = header.recycled};
-    const JudgeInput input{
-        .content = buffer_.span().first(static_cast<std::size_t>(wanted_)),
-        .header = header,
-        .durable_hint = durable_hint_,
-        .index_stride_blocks = options_.index_stride_blocks};
-    if (options_.on_segment) options_.on_segment(header);
-    const Judgement judged = judge_segment(input, options_, facts, report_.voids);
+void LogScan::judge_live() {
+    const std::unique_ptr<SegmentJudge> judge = std::move(judge_);
+    const Judgement judged = judge->finish();
+    SegmentFacts& facts = judge->facts();
     durable_hint_ = std::max(durable_hint_, judged.acknowledged);
     fence_segment_ = std::max(fence_segment_, judged.fence_segment);
     fence_lsn_ = std::max(fence_lsn_, judged.fence_lsn);
     report_.end = facts.end;
     tail_ = {};
-    tail_.segment = header.segment;
+    tail_.segment = facts.segment;
     tail_.block = judged.block;
     tail_.lost_first = facts.end.next_lsn;
     tail_.lost_last = std::max(judged.highest_seen, judged.acknowledged);

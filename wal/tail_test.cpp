@@ -7,7 +7,10 @@
 
 #include <gtest/gtest.h>
 
+#include <promtact/base/choice.h>
+
 #include "testing/damage.hpp"
+#include "testing/held_storage.hpp"
 
 namespace promtact::wal::testing {
 namespace {
@@ -153,6 +156,59 @@ TEST(WalTail, AReadErrorIsNeverTheEndOfTheLog) {
                 EXPECT_EQ(driver.memory.model().pending().size(), before) << "nothing changed";
             }
         }
+    }
+}
+
+/// A scan of `start` that waits for all reads of the first segment.
+class HeldScan {
+  public:
+    explicit HeldScan(DamageBase& start)
+        : memory(start.pool, start.quiet, {}), storage(memory),
+          scan(storage, {.chunk_bytes = 2 * block_bytes}) {
+        scan.step();
+        while (storage.held().size() == 1) { // lists, opens and SUPER come one at a time
+            storage.answer(0);
+            scan.step();
+        }
+    }
+    MemoryStorage memory;
+    HeldStorage storage;
+    LogScan scan;
+};
+
+TEST(WalTail, AScanEndsOnlyWhenNoReadWritesIntoItsBufferAnyMore) {
+    HeldScan held(base(4096));
+    const std::size_t reads = held.storage.held().size();
+    ASSERT_GE(reads, 3U);
+    held.storage.answer_with(1, -EIO);
+    held.scan.step();
+    EXPECT_EQ(to_string(held.scan.report().refusal), to_string(Refusal::io));
+    for (std::size_t left = reads - 1; left > 0; --left) {
+        EXPECT_FALSE(held.scan.finished()) << left << " reads are still under way";
+        held.storage.answer(left - 1);
+        held.scan.step();
+    }
+    EXPECT_TRUE(held.scan.finished());
+    EXPECT_EQ(held.scan.report().sys_errno, EIO);
+}
+
+TEST(WalTail, TheVerdictIsTheSameInWhateverOrderReadsArrive) {
+    DamageBase& start = base(4096);
+    for (std::uint64_t order = 0; order < 32; ++order) {
+        HeldScan held(start);
+        for (std::uint64_t n = 0; !held.scan.finished(); ++n) {
+            ASSERT_FALSE(held.storage.held().empty());
+            const auto bits = promtact_choose(order, PROMTACT_PURPOSE_WORKLOAD, 0, n);
+            held.storage.answer(
+                promtact_bounded(bits, static_cast<std::uint32_t>(held.storage.held().size())));
+            held.scan.step();
+        }
+        const ScanReport expected = scan_image(start.pool, start.quiet);
+        EXPECT_EQ(to_string(held.scan.report().verdict), to_string(expected.verdict));
+        EXPECT_EQ(held.scan.report().end, expected.end) << "order " << order;
+        ASSERT_EQ(held.scan.report().segments.size(), expected.segments.size());
+        for (std::size_t i = 0; i < expected.segments.size(); ++i)
+            EXPECT_EQ(held.scan.report().segments[i].frames, expected.segments[i].frames);
     }
 }
 

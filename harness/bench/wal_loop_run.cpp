@@ -55,6 +55,8 @@ class LoopRun {
                 PROMTACT_ASSERT(!begun_.empty());
                 latency_.record(now - begun_.front());
                 begun_.pop_front();
+                if (completes_piece(job_, ended_ + 1))
+                    PROMTACT_TRY(log_.core().release_prefix(lsn));
             }
         }
         return {};

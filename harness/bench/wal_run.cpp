@@ -2,6 +2,8 @@
 // Copyright the Promtact authors
 #include "bench/wal_run.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
@@ -52,8 +54,8 @@ class CallbackLoop {
             ++started_;
         }
         const std::uint64_t begin = clock_.now_ns();
-        auto callback = [this, begin](wal::Lsn, wal::Log::Outcome outcome) {
-            finish(begin, outcome);
+        auto callback = [this, begin](wal::Lsn lsn, wal::Log::Outcome outcome) {
+            finish(lsn, begin, outcome);
         };
         const auto timeout =
             wait ? std::chrono::nanoseconds(room_timeout) : std::chrono::nanoseconds(0);
@@ -68,17 +70,20 @@ class CallbackLoop {
         }
         wake_.notify_one();
     }
-    void finish(std::uint64_t begin, wal::Log::Outcome outcome) {
+    void finish(wal::Lsn lsn, std::uint64_t begin, wal::Log::Outcome outcome) {
         latency_.record(clock_.now_ns() - begin);
         bool over = false;
+        bool releases = false;
         {
             const std::lock_guard lock(mutex_);
             ++ended_;
+            releases = completes_piece(job_, ended_);
             if (outcome != wal::Log::Outcome::durable && !failure_)
                 failure_ = Error{Errc::io, 0, "an append was not made durable"};
             over = failure_ || started_ == job_.records;
             if (over) wake_.notify_one();
         }
+        if (releases) static_cast<void>(log_.release_prefix(lsn)); // a poisoned log says so itself
         if (!over) start(false);
     }
 
@@ -100,7 +105,9 @@ struct ThreadResult {
     std::optional<Error> failure{};
 };
 
-void append_blocking(wal::Log& log, const WalJob& job, std::uint64_t count, ThreadResult& result) {
+void append_blocking(
+    wal::Log& log, const WalJob& job, std::uint64_t count, std::atomic<std::uint64_t>& ended,
+    ThreadResult& result) {
     const std::vector<std::byte> payload(job.record_bytes, std::byte{0x5a});
     const MonotonicClock clock;
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -111,6 +118,7 @@ void append_blocking(wal::Log& log, const WalJob& job, std::uint64_t count, Thre
             return;
         }
         result.latency.record(clock.now_ns() - begin);
+        if (completes_piece(job, ++ended)) static_cast<void>(log.release_prefix(*lsn));
     }
 }
 
@@ -119,8 +127,9 @@ Result<Histogram> run_threads(wal::Log& log, const WalJob& job) {
     std::vector<std::thread> threads;
     threads.reserve(results.size());
     const std::uint64_t each = job.records / job.writers;
+    std::atomic<std::uint64_t> ended{0};
     for (ThreadResult& result : results)
-        threads.emplace_back([&] { append_blocking(log, job, each, result); });
+        threads.emplace_back([&] { append_blocking(log, job, each, ended, result); });
     for (std::thread& thread : threads)
         thread.join();
     Histogram latency;
@@ -143,6 +152,10 @@ std::string_view to_string(AppendStyle style) noexcept {
         return "loop";
     }
     PROMTACT_UNREACHABLE();
+}
+
+bool completes_piece(const WalJob& job, std::uint64_t ended) noexcept {
+    return ended % std::max<std::uint64_t>(1, release_bytes / job.record_bytes) == 0;
 }
 
 std::uint64_t WalRun::records_per_second() const noexcept {

@@ -31,6 +31,12 @@ struct WalJob {
     std::uint64_t records = 1000;
 };
 
+/// A program that keeps a log also takes snapshots: what was appended is released again in pieces
+/// of this many bytes, so that a run of any length goes on in recycled segments.
+inline constexpr std::uint64_t release_bytes = std::uint64_t{32} << 20;
+/// Whether the n-th record to end completes such a piece.
+bool completes_piece(const WalJob& job, std::uint64_t ended) noexcept;
+
 struct WalRun {
     Histogram latency{}; // ns from append to its outcome
     std::uint64_t records = 0;

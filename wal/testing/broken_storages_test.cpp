@@ -32,12 +32,16 @@ class TruncatesIds final : public Bent {
     using Bent::Bent;
     void bend_answer(IoDone& done) override { done.id &= 0xffffffffU; }
 };
-class AnswersFullSyncsTwice final : public Bent {
+class AnswersSyncsOfABusyQueueTwice final : public Bent {
     using Bent::Bent;
-    void bend_answer(IoDone& done) override {
-        for (const IoOp& op : requests())
-            if (op.id == done.id && op.kind == IoKind::sync_all) ready().push_back(done);
+    Answer bend(IoOp& op) override {
+        if (op.kind == IoKind::sync_all && in_flight() >= 12) twice_ = op.id; // no log has so many
+        return std::nullopt;
     }
+    void bend_answer(IoDone& done) override {
+        if (twice_ == done.id) ready().push_back(done);
+    }
+    std::optional<std::uint64_t> twice_{};
 };
 class KeepsOnePlaceFree final : public Bent {
     using Bent::Bent;
@@ -286,7 +290,7 @@ TEST_P(BrokenStorage, FailsExactlyTheOnePropertyItBreaks) {
 
 constexpr Row rows[] = {
     {"AnswersCarryTheIdsOfTheirRequests", place_of<TruncatesIds>},
-    {"EveryRequestIsAnsweredOnce", place_of<AnswersFullSyncsTwice>},
+    {"EveryRequestIsAnsweredOnce", place_of<AnswersSyncsOfABusyQueueTwice>},
     {"DepthIsWhatLimitsSay", place_of<KeepsOnePlaceFree>},
     {"UnalignedIsRefusedAndChangesNothing", place_of<RoundsToItsAlignment>},
     {"SmallestRequestOfTheLimitsIsTaken", place_of<WantsMoreAlignmentThanItSays>},

@@ -2,6 +2,8 @@
 // Copyright the Promtact authors
 //
 // The log with threads on a storage its caller makes.
+#include <cerrno>
+#include <optional>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -67,6 +69,46 @@ TEST(GivenStorage, WhatItsMakerSaysIsTheAnswerOfOpen) {
     ASSERT_FALSE(log);
     EXPECT_EQ(log.error().code, Errc::busy);
     EXPECT_EQ(log.error().context, "somebody has the device");
+}
+
+/// Answers every sync of a segment twice, once the log is open.
+class Stutterer final : public Storage {
+  public:
+    explicit Stutterer(std::unique_ptr<Storage> inner) : inner_(std::move(inner)) {}
+    [[nodiscard]] StorageLimits limits() const override { return inner_->limits(); }
+    [[nodiscard]] bool submit(const IoOp& op) override {
+        if (op.kind == IoKind::sync_data && op.file != 0) sync_ = op.id;
+        return inner_->submit(op);
+    }
+    [[nodiscard]] std::size_t poll(std::span<IoDone> done) override {
+        return stutter(done, inner_->poll(done.first(done.size() / 2)));
+    }
+    [[nodiscard]] std::size_t wait(std::span<IoDone> done, std::uint64_t timeout_ns) override {
+        return stutter(done, inner_->wait(done.first(done.size() / 2), timeout_ns));
+    }
+
+  private:
+    std::size_t stutter(std::span<IoDone> done, std::size_t count) {
+        for (std::size_t i = count; i-- > 0;)
+            if (done[i].id == sync_) done[count++] = done[i];
+        return count;
+    }
+    std::unique_ptr<Storage> inner_;
+    std::optional<std::uint64_t> sync_{};
+};
+
+TEST(GivenStorage, ThatAnswersTwiceStopsTheLogAndNothingElse) {
+    MemoryMedium medium;
+    const auto make = [&](std::span<std::byte> arena) -> Result<std::unique_ptr<Storage>> {
+        PROMTACT_TRY_ASSIGN(auto storage, on(medium)(arena));
+        return std::unique_ptr<Storage>(std::make_unique<Stutterer>(std::move(storage)));
+    };
+    const auto log = wal::Log::open(make, small_config());
+    ASSERT_TRUE(log) << describe(log.error());
+    while ((*log)->append_durable(pattern(1, 300))) {
+    }
+    ASSERT_TRUE((*log)->poison());
+    EXPECT_EQ((*log)->poison()->sys_errno, EPROTO) << describe(*(*log)->poison());
 }
 
 TEST(GivenStorage, IsNoStepOfTheLadder) {

@@ -348,6 +348,7 @@ class LogCore {
     std::uint64_t sync_tail_ = 0;
     std::uint64_t sync_submitted_ = 0; // frames below are covered by a sync in flight or done
     std::uint64_t sync_done_ = 0;
+    std::uint64_t sync_waits_for_ = 0; // the next sync covers the frames below, once written
     Current current_{};
     LogEnd previous_{}; // of the segment before the current one
     PreviousEnd previous_end_ = PreviousEnd::none;

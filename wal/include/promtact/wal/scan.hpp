@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -119,18 +121,24 @@ struct ScanOptions {
     std::function<void(const FrameHeader&, std::span<const std::byte> frame)> on_frame{};
 };
 
-/// Memory aligned for direct I/O. Its size is fixed.
+/// Memory aligned for direct I/O, in huge pages where it is large. Its size is fixed.
 class AlignedBytes {
   public:
     AlignedBytes() = default;
+    /// Shape: not initialized
     AlignedBytes(std::size_t bytes, std::size_t alignment);
-    [[nodiscard]] std::span<std::byte> span() noexcept { return {store_.data() + skip_, bytes_}; }
+    [[nodiscard]] std::span<std::byte> span() noexcept { return {store_.get(), bytes_}; }
 
   private:
-    std::vector<std::byte> store_{};
-    std::size_t skip_ = 0;
+    struct Free {
+        std::align_val_t alignment;
+        void operator()(std::byte* memory) const noexcept { ::operator delete(memory, alignment); }
+    };
+    std::unique_ptr<std::byte, Free> store_{};
     std::size_t bytes_ = 0;
 };
+
+class SegmentJudge;
 
 /// Reads and judges a log directory without changing anything: rules R0 to R5 of wal/FORMAT.md.
 class LogScan {
@@ -141,6 +149,9 @@ class LogScan {
 
     /// Lifetime: storage outlives the scan, and nothing else submits to it until finished().
     LogScan(Storage& storage, const ScanOptions& options);
+    ~LogScan();
+    LogScan(const LogScan&) = delete;
+    LogScan& operator=(const LogScan&) = delete;
 
     /// Takes completions and submits what may be submitted; never waits.
     void step();
@@ -151,7 +162,19 @@ class LogScan {
     [[nodiscard]] const ScanReport& report() const noexcept { return report_; }
 
   private:
-    enum class Phase : std::uint8_t { list, super_open, super_read, open, read, finished };
+    enum class Phase : std::uint8_t {
+        list,
+        super_open,
+        super_read,
+        open,
+        read,
+        drain, // the verdict is there, but not every answer: they write into our buffer
+        finished,
+    };
+    struct Piece {
+        std::uint64_t bytes = 0;
+        bool arrived = false;
+    };
 
     void submit_next();
     void submit_reads();
@@ -162,10 +185,12 @@ class LogScan {
     void on_super(std::int64_t bytes);
     void admit_super();
     void on_opened(std::int64_t size);
-    void on_read_complete();
+    void on_piece(const IoDone& done);
+    void on_front();
+    void begin_live(const SegmentHeader& header);
     void next_segment();
     void open_or_finish();
-    void judge_live(const SegmentHeader& header);
+    void judge_live();
     void judge_unopened();
     void judge_ambiguous();
     bool admit(const SegmentHeader& header);
@@ -190,7 +215,7 @@ class LogScan {
     std::uint64_t file_bytes_ = 0;
     std::uint64_t wanted_ = 0;    // bytes of the present segment to read
     std::uint64_t submitted_ = 0; // of them
-    std::uint64_t arrived_ = 0;
+    std::uint64_t front_ = 0;     // everything before has arrived
     std::uint64_t next_id_ = 0;
     std::uint64_t first_id_ = 0; // of the present phase; older answers are strangers
     std::uint32_t in_flight_ = 0;
@@ -202,7 +227,9 @@ class LogScan {
     /// Why the newest live segment did not verify to its end; it stands if it turns out to be last.
     ScanReport tail_{};
     Lsn tail_acknowledged_ = 0;
-    std::vector<std::uint64_t> reads_{}; // bytes expected per outstanding read id
+    std::vector<Piece> pieces_{};           // of the present segment, in order
+    std::size_t pieces_whole_ = 0;          // of which this many make up the front
+    std::unique_ptr<SegmentJudge> judge_{}; // of the present segment, once its header stands
 };
 
 } // namespace promtact::wal
