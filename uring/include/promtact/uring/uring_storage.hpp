@@ -77,12 +77,14 @@ class UringStorage final : public Storage {
     void perform_name(const IoOp& op);
     void run_inline_syncs();
     void give_up(Error cause);
+    std::size_t look(std::span<IoDone> done, std::uint64_t timeout_ns);
     std::size_t take_ready(std::span<IoDone> done);
     std::size_t take_finished(std::span<IoDone> done, std::size_t count);
 
     StorageDirectory directory_;
     UringStorageOptions options_;
     UniqueFd event_fd_;
+    bool event_clear_ = false; // nothing has completed since it was cleared, as far as was seen
     bool arena_registered_;
     std::vector<std::uint64_t> in_ring_{}; // ids the ring owes an answer for
     std::vector<IoOp> inline_syncs_{};
