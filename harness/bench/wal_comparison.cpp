@@ -22,6 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t fio_region_bytes = std::uint64_t{64} << 20;
+constexpr std::uint32_t wal_rounds_max = 4; // of a row that does not pass
 
 // A directory for the logs, gone afterwards.
 class BenchDirectory {
@@ -103,7 +104,7 @@ measure(const Fronts& fronts, const WalJob& job, const ScratchFile& file, const 
     const Ceiling ceiling = ceiling_of(job, wal::LogOptions{}.frame_bytes_max);
     PeerPlan plan;
     plan.blocks = static_cast<std::uint32_t>((wal_plan.pairs + 1) / 2);
-    plan.rounds_max = 2;
+    plan.rounds_max = wal_rounds_max;
     plan.seed = wal_plan.seed;
     plan.limits = row.limits;
     plan.ours = [&]() -> Result<RunFigures> {
@@ -142,7 +143,7 @@ Result<StoreRow> measure_store(
     const std::uint64_t each = std::max<std::uint64_t>(10, wal_plan.scale);
     PeerPlan plan;
     plan.blocks = static_cast<std::uint32_t>((wal_plan.pairs + 1) / 2);
-    plan.rounds_max = row.limits.operations_ratio_ppm_min == 0 ? 1 : 2;
+    plan.rounds_max = row.limits.operations_ratio_ppm_min == 0 ? 1 : wal_rounds_max;
     plan.seed = wal_plan.seed;
     plan.limits = row.limits;
     plan.ours = [&]() -> Result<RunFigures> {

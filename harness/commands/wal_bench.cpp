@@ -28,7 +28,7 @@ constexpr std::string_view footer =
 write) writes the frame that holds one record of every writer, times the records in it. Ours and fio
 run in turns on the same filesystem; the ratio is the geometric mean over the pairs, with its 95 %
 interval. The log has rotation, checksums and durability hints on, and lets go of every 32 MiB, as a
-program does that takes snapshots. A row that does not pass is measured once more.
+program does that takes snapshots. A row that does not pass is measured again, up to four times.
 
 RocksDB, LevelDB and SQLite are measured beside the blocked threads when their libraries are there
 (librocksdb7.8, libleveldb1d, libsqlite3-0); each is told to make every put durable.
