@@ -143,6 +143,7 @@ void UringStorage::perform_name(const IoOp& op) {
 }
 
 void UringStorage::start(const IoOp& op) {
+    started_ = true;
     Operation operation{.registered_file = true, .file = static_cast<int>(op.file), .tag = op.id};
     switch (op.kind) {
     case IoKind::read:
@@ -212,13 +213,14 @@ std::size_t UringStorage::poll(std::span<IoDone> done) {
 }
 
 /// The descriptor is cleared after something was found, and what completed until then is looked for
-/// once more: nobody sleeps beside an answer. A look that finds nothing leaves a descriptor alone
-/// that was just cleared; the next one clears it, since an answer may be seen a moment before its
-/// signal.
+/// once more: nobody sleeps beside an answer. A look that finds nothing leaves it alone when it was
+/// just cleared, or when it was for handing over new requests; the next one clears it, since an
+/// answer may be seen a moment before its signal.
 std::size_t UringStorage::wait(std::span<IoDone> done, std::uint64_t timeout_ns) {
+    const bool hands_over = std::exchange(started_, false);
     std::size_t count = look(done, timeout_ns);
     if (!event_fd_) return count;
-    if (count == 0 && event_clear_) {
+    if (count == 0 && (event_clear_ || hands_over)) {
         event_clear_ = false;
         return 0;
     }

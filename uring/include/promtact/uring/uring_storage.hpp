@@ -85,6 +85,7 @@ class UringStorage final : public Storage {
     UringStorageOptions options_;
     UniqueFd event_fd_;
     bool event_clear_ = false; // nothing has completed since it was cleared, as far as was seen
+    bool started_ = false;     // a request since the last look
     bool arena_registered_;
     std::vector<std::uint64_t> in_ring_{}; // ids the ring owes an answer for
     std::vector<IoOp> inline_syncs_{};
