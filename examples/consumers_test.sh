@@ -26,9 +26,10 @@ case $mode in
   find_package)
     cmake --install "$tree" --prefix "$work/prefix" >/dev/null
     configure "$examples/consumer_find_package" "-DCMAKE_PREFIX_PATH=$work/prefix"
-    build decide latency
+    build decide latency ping
     "$work/build/decide"
     "$work/build/latency"
+    "$work/build/ping"
     quietly cmake -G Ninja -S "$examples/custom_device" -B "$work/custom" "-DCMAKE_PREFIX_PATH=$work/prefix"
     quietly cmake --build "$work/custom"
     mkdir "$work/custom_log" "$work/custom_suite"
@@ -62,9 +63,10 @@ case $mode in
     ;;
   fetchcontent)
     configure "$examples/consumer_fetchcontent" "-DFETCHCONTENT_SOURCE_DIR_PROMTACT=$tree"
-    build decide latency
+    build decide latency ping
     "$work/build/decide"
     "$work/build/latency"
+    "$work/build/ping"
     ;;
   pure)
     mkdir "$work/no_packages"
@@ -73,8 +75,9 @@ case $mode in
       -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON -DCMAKE_DISABLE_FIND_PACKAGE_OpenSSL=ON \
       -DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON -DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON \
       -DCMAKE_DISABLE_FIND_PACKAGE_benchmark=ON
-    build decide
+    build decide ping
     "$work/build/decide"
+    "$work/build/ping"
     ;;
   *)
     echo "usage: consumers_test.sh find_package|fetchcontent|pure <tree>" >&2

@@ -31,7 +31,8 @@ enum promtact_purpose {
     PROMTACT_PURPOSE_CRASH = 257,      /* crash a node */
     PROMTACT_PURPOSE_DISK_FAULT = 258, /* which disk fault */
     PROMTACT_PURPOSE_DISK_TEAR = 259,  /* which atoms of a write persist */
-    PROMTACT_PURPOSE_WORKLOAD = 260    /* client operations */
+    PROMTACT_PURPOSE_WORKLOAD = 260,   /* client operations */
+    PROMTACT_PURPOSE_FAULT = 261       /* the seed of a fault's own choices, by its id */
 };
 
 #ifdef __cplusplus

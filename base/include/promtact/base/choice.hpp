@@ -32,6 +32,7 @@ enum class Purpose : std::uint32_t {
     disk_fault = PROMTACT_PURPOSE_DISK_FAULT,
     disk_tear = PROMTACT_PURPOSE_DISK_TEAR,
     workload = PROMTACT_PURPOSE_WORKLOAD,
+    fault = PROMTACT_PURPOSE_FAULT,
 };
 
 // The C header is shared with programs that carry their own integer types.
