@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
 #include <algorithm>
+#include <exception>
 #include <set>
 #include <stdexcept>
 
@@ -285,7 +286,8 @@ class Throwing : public Ring {
   public:
     using Ring::Ring;
     void tick(NodeId node) {
-        if (node == NodeId(3) && ++calls_ == 7) throw std::runtime_error("no such term");
+        if (node == NodeId(3) && ++calls_ == 7)
+            std::rethrow_exception(std::make_exception_ptr(std::runtime_error("no such term")));
         Ring::tick(node);
     }
 

@@ -63,6 +63,26 @@ TEST(Schedule, GivesTheOrderOfDueAndSequence) {
     }
 }
 
+TEST(Schedule, WhatWasNotTakenStaysDueBeforeWhatIsDueNow) {
+    Schedule<Number> schedule;
+    schedule.advance(Step(1));
+    schedule.push(entry(2, 1));
+    schedule.push(entry(1, 2)); // after the step's deliveries: nobody takes it
+    schedule.push(entry(1, 3));
+    schedule.advance(Step(2));
+    schedule.push(entry(2, 4));
+    std::vector<std::uint64_t> order;
+    while (schedule.due())
+        order.push_back(schedule.pop().sequence);
+    EXPECT_EQ(order, (std::vector<std::uint64_t>{2, 3, 1, 4}));
+    schedule.push(entry(2, 5));
+    schedule.advance(Step(3));
+    schedule.advance(Step(4));
+    ASSERT_TRUE(schedule.due());
+    EXPECT_EQ(schedule.pop().sequence, 5U);
+    EXPECT_EQ(schedule.size(), 0U);
+}
+
 TEST(Schedule, RemovalKeepsTheOrderOfTheRest) {
     Schedule<Number> schedule;
     std::vector<std::pair<std::uint64_t, std::uint64_t>> expected;

@@ -94,6 +94,13 @@ inline std::optional<std::string> first_difference(
             linear.crash(node);
             linear.restart(node);
         }
+        if (step % 13 == 0) {
+            const NodeId node(static_cast<std::uint32_t>(step % shape.nodes) + 1);
+            fast.poke(node);
+            slow.poke(node);
+            engine.collect();
+            linear.collect();
+        }
         const std::string at = std::string(shape.name) + ", seed " + std::to_string(seed) +
                                ", step " + std::to_string(step) + ": ";
         if (engine.stop()) return at + engine.stop()->text;

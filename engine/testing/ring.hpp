@@ -61,6 +61,8 @@ class Ring {
             outbox.send(token);
         self.out.clear();
     }
+    /// Sends from outside of the engine; collect() is to follow.
+    void poke(NodeId node) { send(node, options_.hops, ++at(node).sent); }
     void crash(NodeId node) {
         Node& self = at(node);
         self.out.clear();

@@ -6,7 +6,8 @@
 
 #include <promtact/engine.hpp>
 
-using namespace promtact;
+namespace engine = promtact::engine;
+using promtact::NodeId;
 
 struct Ping {
     NodeId from{}, to{};
@@ -38,7 +39,9 @@ class Cluster {
         out_[node.value() - 1].clear();
     }
     engine::Route route(const Ping& ping) const { return {ping.from, ping.to}; }
-    Digest128 digest(const Ping& ping) const { return {ping.answer ? 1U : 0U, ping.number}; }
+    promtact::Digest128 digest(const Ping& ping) const {
+        return {ping.answer ? 1U : 0U, ping.number};
+    }
 
     std::uint64_t asked = 0;
     std::uint64_t answered = 0;
@@ -51,15 +54,16 @@ class Cluster {
 
 int main() {
     Cluster cluster;
-    engine::Engine<Cluster> engine(cluster, {.seed = 0x4A2C, .drop = Ppm(50'000), .max_delay = {3}});
-    engine.watch("no answer without a question", [&]() -> std::optional<engine::Broken> {
+    engine::Engine<Cluster> run(
+        cluster, {.seed = 0x4A2C, .drop = promtact::Ppm(50'000), .max_delay = {3}});
+    run.watch("no answer without a question", [&]() -> std::optional<engine::Broken> {
         if (cluster.answered <= 2 * cluster.asked) return std::nullopt;
         return engine::Broken{.text = std::to_string(cluster.answered) + " answers"};
     });
-    const bool held = engine.run_checked(1000);
+    const bool held = run.run_checked(1000);
     std::printf(
         "asked %lu, answered %lu, trace %s\n", cluster.asked * 2, cluster.answered,
-        to_hex(engine.trace()).c_str());
-    if (!held) std::printf("%s\n", engine.stop()->text.c_str());
+        to_hex(run.trace()).c_str());
+    if (!held) std::printf("%s\n", run.stop()->text.c_str());
     return held && cluster.answered > 0 ? 0 : 1;
 }

@@ -141,19 +141,27 @@ def _found_by_quotes(tree, source, folder, unit, header):
         tree, header)
 
 
+def _unit_folder(tree, path):
+    """The folder that owns include/: the first, or the second where that has headers of its own."""
+    parts = path.split("/")
+    nested = "/".join(parts[:2])
+    return nested if (tree.root / nested / "include").is_dir() else parts[0]
+
+
 def check_include_style(tree):
     """Brackets cross a unit, quotes stay inside; public headers live under include/promtact/."""
     for source in tree.cpp():
         folder = source.path.rsplit("/", 1)[0] if "/" in source.path else ""
-        unit = source.path.split("/")[0]
+        unit = _unit_folder(tree, source.path)
+        name = unit.rsplit("/", 1)[-1]
         if source.path.endswith((".hpp", ".h")) and not source.is_bpf:
             if source.path.endswith(".hpp") and "#pragma once" not in source.text:
                 yield Finding(source.path, 1, "includes", "#pragma once is missing")
             inside = f"{unit}/include/"
-            if source.path.startswith(inside) and not source.path.startswith(
-                    f"{inside}promtact/{unit}/"):
+            public = (f"{inside}promtact/{name}/", f"{inside}promtact/{name}.hpp")
+            if source.path.startswith(inside) and not source.path.startswith(public):
                 yield Finding(source.path, 1, "includes",
-                              f"public headers live at {inside}promtact/{unit}/")
+                              f"public headers live at {inside}promtact/{name}/")
         for line, bracket, header in includes(source):
             if bracket == '"':
                 if header.startswith("promtact/"):
@@ -167,6 +175,7 @@ def check_include_style(tree):
                                   f'"{header}" is not a file of this unit: brackets cross a unit')
             elif header.startswith("promtact/"):
                 part = header.split("/")
-                if len(part) > 2 and not tree.exists(f"{part[1]}/include/{header}"):
+                places = (f"{part[1]}/include/{header}", f"verification/{part[1]}/include/{header}")
+                if len(part) > 2 and not any(tree.exists(place) for place in places):
                     yield Finding(source.path, line, "includes",
                                   f"<{header}> does not exist at {part[1]}/include/{header}")

@@ -136,6 +136,12 @@ concept Corrupting = Wire<W, Message> &&
     wire.corrupt(message, bits);
 };
 
+/// size(msg): bytes on the wire. A fault that limits the rate of a link needs it.
+template <class W, class Message>
+concept Sized = Wire<W, Message> && requires(const W& wire, const Message& message) {
+    { wire.size(message) } -> std::convertible_to<std::uint64_t>;
+};
+
 /// A copy of the whole cluster, and a value that is equal for equal states only.
 template <class C>
 concept Cloneable = Cluster<C> && requires(const C& cluster) {

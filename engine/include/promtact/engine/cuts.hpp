@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include <promtact/base/assert.hpp>
 #include <promtact/engine/duration.hpp>
 #include <promtact/engine/fate.hpp>
 #include <promtact/engine/membership.hpp>
@@ -16,11 +17,13 @@
 
 namespace promtact::engine {
 
+/// Whether faults of this kind stop a link as a whole.
 constexpr bool is_cut(FaultKind kind) noexcept {
     return kind == FaultKind::split || kind == FaultKind::isolate || kind == FaultKind::link ||
            kind == FaultKind::flap;
 }
 
+/// Which links carry nothing at the present step, and which faults are to blame.
 class Cuts {
   public:
     Cuts(const RunConfig& config, const Membership& members)
@@ -56,17 +59,21 @@ class Cuts {
     }
 
     [[nodiscard]] bool blocks(std::uint32_t from, std::uint32_t to) const noexcept {
+        PROMTACT_ASSERT(from < nodes_);
+        PROMTACT_ASSERT(to < nodes_);
         return table_[std::size_t{from} * nodes_ + to];
     }
     /// Counts for every fault that stops the message; tells of the first. Requires: blocks(from,
     /// to)
     Cause count(std::uint32_t from, std::uint32_t to) noexcept {
+        PROMTACT_ASSERT(blocks(from, to));
         Cause first{};
         for (Cut& cut : cuts_) {
             if (!cut.closed || !cut.covers(from, to)) continue;
             ++cut.fired;
             if (first.id == Cause::none) first = {cut.id};
         }
+        PROMTACT_ASSERT(first.id != Cause::none);
         return first;
     }
 

@@ -32,7 +32,12 @@ class Engine {
         : cluster_(&cluster), config_(std::move(config)), members_(cluster.nodes()),
           log_(config_.seed, config_.recent_events), network_(wire, config_, members_, log_),
           states_(members_.size()), transitions_(transitions_of(config_)),
-          fault_fired_(config_.faults.size()), healed_at_(healed_at(config_)) {}
+          fault_fired_(config_.faults.size()), healed_at_(healed_at(config_)) {
+        PROMTACT_ASSERT(members_.size() > 0);
+        PROMTACT_ASSERT(config_.cascade_max > 0);
+        PROMTACT_ASSERT(
+            config_.fault_ids.empty() || config_.fault_ids.size() == config_.faults.size());
+    }
     Engine(C& cluster, RunConfig config) requires std::same_as<C, W>
         : Engine(cluster, cluster, std::move(config)) {}
     Engine(const Engine&) = delete;

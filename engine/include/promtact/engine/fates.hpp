@@ -13,6 +13,7 @@
 
 namespace promtact::engine {
 
+/// Whether faults of this kind decide about messages one by one.
 constexpr bool is_link_fault(FaultKind kind) noexcept {
     switch (kind) {
     case FaultKind::loss:
@@ -35,6 +36,7 @@ struct ChanceCounts {
     std::uint64_t copied = 0;
 };
 
+/// The fates of a run. Owns what its faults remember of links.
 class Fates {
   public:
     Fates(const RunConfig& config, const Membership& members)
@@ -54,6 +56,8 @@ class Fates {
 
     /// The next message of a link. Requires: indices of members
     [[nodiscard]] Sending next(Step now, std::uint32_t from, std::uint32_t to) noexcept {
+        PROMTACT_ASSERT(from < members_->size());
+        PROMTACT_ASSERT(to < members_->size());
         Place& place = places_[std::size_t{from} * members_->size() + to];
         std::uint64_t position = 0;
         if (config_->key == DecisionKey::index) {

@@ -23,6 +23,7 @@ struct Attempt {
     std::uint64_t delay = 0; // steps it would travel
 };
 
+/// Denies messages by a rule of its own.
 class Injector {
   public:
     Injector() = default;

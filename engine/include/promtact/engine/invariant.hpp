@@ -59,6 +59,7 @@ struct RunPlace {
     Digest128 trace{};
 };
 
+/// A property that was broken, and where.
 struct Violation {
     std::string property{};
     Broken broken{};

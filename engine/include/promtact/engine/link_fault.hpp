@@ -27,6 +27,7 @@ struct Sending {
     std::uint64_t bytes = 0; // 0 when the wire does not say
 };
 
+/// A fault of the plan with what it remembers of each link.
 class LinkFault {
   public:
     /// Requires: the plan was validated
@@ -37,6 +38,7 @@ class LinkFault {
           seed_(promtact_choose(config.seed, PROMTACT_PURPOSE_FAULT, id, 0)),
           from_(NodeSet::all_when_empty(members, fault.a)),
           to_(NodeSet::all_when_empty(members, fault.b)) {
+        PROMTACT_ASSERT(fault.params_fit());
         if (has_state()) links_.resize(std::size_t{nodes_} * nodes_);
     }
 
@@ -89,6 +91,7 @@ class LinkFault {
         }
     }
     [[nodiscard]] Link& link(const Sending& sending) noexcept {
+        PROMTACT_ASSERT(!links_.empty());
         return links_[std::size_t{sending.from} * nodes_ + sending.to];
     }
     [[nodiscard]] std::uint64_t bits(Purpose purpose, const FateKey& key) const noexcept {
@@ -187,6 +190,8 @@ class LinkFault {
     }
     void apply(const RateParams& params, const Sending& sending, Fate& fate) {
         Link& state = link(sending);
+        PROMTACT_ASSERT(tick_ns_ > 0);
+        PROMTACT_ASSERT(params.bits_per_second > 0);
         const std::uint64_t now_ns = sending.now.value() * tick_ns_;
         const std::uint64_t begin = state.free_at_ns > now_ns ? state.free_at_ns : now_ns;
         const std::uint64_t queued =

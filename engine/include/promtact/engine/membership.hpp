@@ -13,6 +13,7 @@
 
 namespace promtact::engine {
 
+/// The nodes of a run by index, 0 to size() - 1, in the order of the cluster.
 class Membership {
   public:
     static constexpr std::uint32_t unknown = ~std::uint32_t{0};
@@ -32,7 +33,10 @@ class Membership {
     [[nodiscard]] std::uint32_t size() const noexcept {
         return static_cast<std::uint32_t>(ids_.size());
     }
-    [[nodiscard]] NodeId id(std::uint32_t index) const noexcept { return ids_[index]; }
+    [[nodiscard]] NodeId id(std::uint32_t index) const noexcept {
+        PROMTACT_ASSERT(index < ids_.size());
+        return ids_[index];
+    }
     [[nodiscard]] std::span<const NodeId> ids() const noexcept { return ids_; }
     /// unknown when no node has that id.
     [[nodiscard]] std::uint32_t index(NodeId id) const noexcept {
@@ -59,7 +63,10 @@ class NodeSet {
     static NodeSet all_when_empty(const Membership& members, std::span<const NodeId> ids) {
         return ids.empty() ? NodeSet(members, members.ids()) : NodeSet(members, ids);
     }
-    [[nodiscard]] bool has(std::uint32_t index) const noexcept { return in_[index]; }
+    [[nodiscard]] bool has(std::uint32_t index) const noexcept {
+        PROMTACT_ASSERT(index < in_.size());
+        return in_[index];
+    }
 
   private:
     std::vector<bool> in_{};

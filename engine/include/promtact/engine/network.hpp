@@ -35,6 +35,7 @@ struct NamedCount {
     std::uint64_t fired = 0;
 };
 
+/// The messages of a run that are under way, and all that may happen to them.
 template <class Message, class W>
 class Network {
   public:
@@ -65,7 +66,7 @@ class Network {
         ++counts_.sent;
         const std::uint64_t number = counts_.sent;
         Sending sending = fates_.next(log_->now(), node, to);
-        if constexpr (requires { wire_->size(message); }) sending.bytes = wire_->size(message);
+        if constexpr (Sized<W, Message>) sending.bytes = wire_->size(message);
         Fate fate = fates_.decide(sending);
         if (editor_ != nullptr) editor_->edit(sending.key, fate);
         carry_out(sending, fate, number, message);
@@ -73,7 +74,10 @@ class Network {
 
     [[nodiscard]] bool due() const noexcept { return schedule_.due(); }
     /// The next message that arrives. Requires: due()
-    InFlight<Message> take() { return schedule_.pop(); }
+    InFlight<Message> take() {
+        PROMTACT_ASSERT(due());
+        return schedule_.pop();
+    }
     /// Stopped on its way by a link that was cut meanwhile. Counts and tells when it was.
     bool is_stopped(const InFlight<Message>& entry) {
         if (!config_->cut_at_arrival || entry.sent == log_->now()) return false;
@@ -104,6 +108,7 @@ class Network {
                 still.push_back(std::move(entry));
                 continue;
             }
+            PROMTACT_ASSERT(entry.due <= log_->now());
             entry.due = log_->now();
             entry.sequence = ++scheduled_;
             schedule_.push(std::move(entry));

@@ -39,22 +39,25 @@ inline std::vector<Transition> transitions_of(const RunConfig& config) {
     return all;
 }
 
+/// What the plan has done to each node so far.
 class NodeStates {
   public:
     explicit NodeStates(std::uint32_t nodes) : nodes_(nodes) {}
 
-    [[nodiscard]] bool up(std::uint32_t node) const noexcept { return nodes_[node].down == 0; }
-    [[nodiscard]] bool paused(std::uint32_t node) const noexcept { return nodes_[node].paused > 0; }
+    [[nodiscard]] bool up(std::uint32_t node) const noexcept { return at(node).down == 0; }
+    [[nodiscard]] bool paused(std::uint32_t node) const noexcept { return at(node).paused > 0; }
     [[nodiscard]] bool runs(std::uint32_t node) const noexcept { return up(node) && !paused(node); }
 
     /// Windows may overlap: true when the node goes down, comes up, stops or goes on by this one.
     bool crash(std::uint32_t node) noexcept { return nodes_[node].down++ == 0; }
     bool restart(std::uint32_t node) noexcept {
+        PROMTACT_ASSERT(node < nodes_.size());
         PROMTACT_ASSERT(nodes_[node].down > 0);
         return --nodes_[node].down == 0;
     }
     bool pause(std::uint32_t node) noexcept { return nodes_[node].paused++ == 0; }
     bool resume(std::uint32_t node) noexcept {
+        PROMTACT_ASSERT(node < nodes_.size());
         PROMTACT_ASSERT(nodes_[node].paused > 0);
         return --nodes_[node].paused == 0;
     }
@@ -69,6 +72,7 @@ class NodeStates {
     /// One step of true time for a node that is up: how often it is to be ticked now. A clock that
     /// was set back stands still until it is made up for.
     [[nodiscard]] std::uint64_t ticks(std::uint32_t node) noexcept {
+        PROMTACT_ASSERT(node < nodes_.size());
         Node& state = nodes_[node];
         state.owed += tick_parts + state.rate_ppm;
         if (state.owed < tick_parts) return 0;
@@ -78,9 +82,7 @@ class NodeStates {
         return static_cast<std::uint64_t>(whole);
     }
     /// Ticks the node's own clock shows.
-    [[nodiscard]] std::int64_t shown(std::uint32_t node) const noexcept {
-        return nodes_[node].shown;
-    }
+    [[nodiscard]] std::int64_t shown(std::uint32_t node) const noexcept { return at(node).shown; }
 
   private:
     static constexpr std::int64_t tick_parts = 1'000'000; // of a tick
@@ -92,6 +94,10 @@ class NodeStates {
         std::int64_t owed = 0; // parts of a tick not given yet
         std::int64_t shown = 0;
     };
+    [[nodiscard]] const Node& at(std::uint32_t node) const noexcept {
+        PROMTACT_ASSERT(node < nodes_.size());
+        return nodes_[node];
+    }
     std::vector<Node> nodes_;
 };
 

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include <promtact/engine/concepts.hpp>
 #include <promtact/engine/cuts.hpp>
 #include <promtact/engine/fates.hpp>
 #include <promtact/engine/membership.hpp>
@@ -27,13 +28,13 @@ struct Abilities {
 
 template <class C, class W = C>
 constexpr Abilities abilities_of() {
-    return {
-        .crash = Crashable<C>,
-        .clock = Clocked<C>,
-        .corrupt = Corrupting<W, typename C::Message>,
-        .size = requires(const W& wire, const typename C::Message& message){wire.size(message);
-}
-}; // namespace promtact::engine
+    using M = typename C::Message;
+    Abilities abilities;
+    abilities.crash = Crashable<C>;
+    abilities.clock = Clocked<C>;
+    abilities.corrupt = Corrupting<W, M>;
+    abilities.size = Sized<W, M>;
+    return abilities;
 }
 
 /// What is wrong with one fault of the plan.
@@ -42,6 +43,7 @@ struct PlanProblem {
     std::string text{};
 };
 
+/// Looks at every fault of a plan.
 class PlanCheck {
   public:
     PlanCheck(const RunConfig& config, const Membership& members, const Abilities& abilities)

@@ -46,6 +46,8 @@ class RunLog {
     }
     /// A property is broken: fail, or stuck when it is a bound on progress.
     void violate(Verdict verdict, std::string property, Broken broken) {
+        PROMTACT_ASSERT(verdict == Verdict::fail || verdict == Verdict::stuck);
+        PROMTACT_ASSERT(!property.empty());
         if (stop_) return;
         halt(verdict, broken.text);
         stop_->violation = Violation{

@@ -30,6 +30,7 @@ struct InFlight {
     NodeId to{};
 };
 
+/// A queue of messages by (due, sequence). A steady run allocates nothing.
 template <class Message>
 class Schedule {
   public:
@@ -52,10 +53,15 @@ class Schedule {
         ++size_;
     }
 
-    /// Time goes on. Requires: nothing that was due is left
+    /// Time goes on by a step, or not at all. What was due and not taken stays due, before what is
+    /// due now.
     void advance(Step now) {
         PROMTACT_ASSERT(now >= now_);
+        PROMTACT_ASSERT(now - now_ <= 1);
+        if (now == now_) return;
+        const List left = std::exchange(list_of(now_), List{});
         now_ = now;
+        if (left.first != none) put_before(left, list_of(now_));
         // Steps that came into reach: what the heap holds for them was pushed before anything that
         // will be appended to their lists.
         while (!far_.empty() && far_.front().due - now_.value() < horizon) {
@@ -127,6 +133,8 @@ class Schedule {
     }
 
     [[nodiscard]] const Entry& entry(std::uint32_t slot) const noexcept {
+        PROMTACT_ASSERT(slot < slots_.size());
+        PROMTACT_ASSERT(slots_[slot].entry.has_value());
         return *slots_[slot].entry;
     }
     [[nodiscard]] List& list_of(Step due) noexcept { return lists_[due.value() % horizon]; }
@@ -143,6 +151,7 @@ class Schedule {
         return slot;
     }
     Entry give(std::uint32_t slot) {
+        PROMTACT_ASSERT(slots_[slot].entry.has_value());
         Entry taken = std::move(*slots_[slot].entry);
         slots_[slot].entry.reset();
         slots_[slot].next = std::exchange(free_, slot);
@@ -153,10 +162,17 @@ class Schedule {
         if (list.last == none) {
             list.first = slot;
         } else {
-            PROMTACT_ASSERT(entry(list.last).sequence < entry(slot).sequence);
             slots_[list.last].next = slot;
         }
         list.last = slot;
+    }
+    void put_before(const List& earlier, List& list) noexcept {
+        if (list.first == none) {
+            list = earlier;
+            return;
+        }
+        slots_[earlier.last].next = list.first;
+        list.first = earlier.first;
     }
     template <class Predicate>
     void remove_from(List& list, Predicate& predicate, std::vector<Entry>& gone) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include <promtact/base/assert.hpp>
 #include <promtact/engine/event.hpp>
 
 namespace promtact::engine {
@@ -17,6 +18,8 @@ class Trace {
 
     /// Numbers the event, chains it and keeps it for a while.
     Event add(Event event) {
+        PROMTACT_ASSERT(event.time >= last_);
+        last_ = event.time;
         event.sequence = ++count_;
         fold(hash_, event);
         if (!recent_.empty()) recent_[count_ % recent_.size()] = event;
@@ -37,6 +40,7 @@ class Trace {
   private:
     TraceHash hash_{};
     std::uint64_t count_ = 0;
+    Step last_{};
     std::vector<Event> recent_;
 };
 
