@@ -14,7 +14,8 @@ namespace {
 
 using testing::Ring;
 
-void deliveries(benchmark::State& state, const testing::RingOptions& options, RunConfig config) {
+void deliveries(
+    benchmark::State& state, const testing::RingOptions& options, const RunConfig& config) {
     std::uint64_t delivered = 0;
     for (auto _ : state) {
         state.PauseTiming();
@@ -40,27 +41,27 @@ void deliveries(benchmark::State& state, const testing::RingOptions& options, Ru
         benchmark::Counter(static_cast<double>(delivered), benchmark::Counter::kIsRate);
 }
 
-void BM_Ring(benchmark::State& state) {
+void faulted_ring(benchmark::State& state) {
     deliveries(
         state, {.nodes = 5, .period = 2, .hops = 40, .burst = 4},
         {.seed = 1, .drop = Ppm(50'000), .max_delay = {5}});
 }
-BENCHMARK(BM_Ring)->Unit(benchmark::kMillisecond);
+BENCHMARK(faulted_ring)->Unit(benchmark::kMillisecond);
 
-void BM_QuietRing(benchmark::State& state) {
+void quiet_ring(benchmark::State& state) {
     deliveries(state, {.nodes = 5, .period = 2, .hops = 40, .burst = 4}, {.seed = 1});
 }
-BENCHMARK(BM_QuietRing)->Unit(benchmark::kMillisecond);
+BENCHMARK(quiet_ring)->Unit(benchmark::kMillisecond);
 
 // Nodes and messages under way: the curve.
-void BM_ManyNodes(benchmark::State& state) {
+void many_nodes(benchmark::State& state) {
     const auto nodes = static_cast<std::uint32_t>(state.range(0));
     const auto delay = static_cast<std::uint64_t>(state.range(1));
     deliveries(
         state, {.nodes = nodes, .period = 2, .hops = 1'000'000, .burst = 1},
         {.seed = 1, .max_delay = {delay}, .under_way_max = std::size_t{1} << 24});
 }
-BENCHMARK(BM_ManyNodes)
+BENCHMARK(many_nodes)
     ->Args({16, 32})
     ->Args({64, 128})
     ->Args({256, 2000})

@@ -106,9 +106,10 @@ inline std::optional<std::string> first_difference(
         if (engine.stop()) return at + engine.stop()->text;
         if (engine.trace() != linear.trace()) return at + "the traces differ";
         if (engine.under_way() != linear.under_way()) return at + "what is under way differs";
-        for (const NodeId node : fast.nodes())
-            if (fast.node(node) != slow.node(node))
-                return at + "node " + std::to_string(node.value()) + " differs";
+        for (const NodeId node : fast.nodes()) {
+            if (fast.node(node) == slow.node(node)) continue;
+            return at + "node " + std::to_string(node.value()) + " differs";
+        }
     }
     delivered += engine.counts().delivered;
     return std::nullopt;

@@ -71,9 +71,10 @@ class Search {
         for (std::size_t i = 0; i < operations_.size(); ++i)
             if (!in[i]) first_end = std::min(first_end, operations_[i].end);
         std::vector<std::size_t> next;
-        for (std::size_t i = 0; i < operations_.size(); ++i)
-            if (!in[i] && operations_[i].answered && operations_[i].begin < first_end)
-                next.push_back(i);
+        for (std::size_t i = 0; i < operations_.size(); ++i) {
+            const bool may_come = !in[i] && operations_[i].begin < first_end;
+            if (may_come && operations_[i].answered) next.push_back(i);
+        }
         return next;
     }
 

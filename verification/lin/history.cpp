@@ -69,17 +69,19 @@ Result<std::vector<Operation>> operations_of(std::span<const HistoryEvent> event
             Operation operation{.client = event.client, .id = event.op_id, .begin = i};
             if (!read_question(event, operation))
                 return at_event(i, "\"" + event.f + " " + event.value + "\" is no operation");
-            if (!open.emplace(event.client, operations.size()).second)
+            if (!open.emplace(event.client, operations.size()).second) {
                 return at_event(
                     i, "client " + std::to_string(event.client) + " asks again without an answer");
+            }
             operations.push_back(std::move(operation));
             dropped.push_back(false);
             continue;
         }
         const auto found = open.find(event.client);
-        if (found == open.end() || operations[found->second].id != event.op_id)
+        if (found == open.end() || operations[found->second].id != event.op_id) {
             return at_event(
                 i, "an answer to client " + std::to_string(event.client) + " without its question");
+        }
         Operation& operation = operations[found->second];
         if (event.phase == HistoryPhase::ok) {
             operation.end = i;

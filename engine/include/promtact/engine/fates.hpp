@@ -42,9 +42,10 @@ class Fates {
     Fates(const RunConfig& config, const Membership& members)
         : config_(&config), members_(&members),
           places_(std::size_t{members.size()} * members.size()) {
-        for (std::size_t i = 0; i < config.faults.size(); ++i)
-            if (is_link_fault(config.faults[i].kind))
-                faults_.emplace_back(config.faults[i], config.fault_id(i), config, members);
+        for (std::size_t i = 0; i < config.faults.size(); ++i) {
+            if (!is_link_fault(config.faults[i].kind)) continue;
+            faults_.emplace_back(config.faults[i], config.fault_id(i), config, members);
+        }
     }
 
     void advance(Step now) {

@@ -61,13 +61,16 @@ class PlanCheck {
     void look_at(const Fault& fault) {
         if (!fault.params_fit()) say("its parameters are those of another kind");
         if (fault.end <= fault.start) say("it ends before it begins");
-        for (const auto& nodes : {fault.a, fault.b})
-            for (const NodeId id : nodes)
-                if (members_.index(id) == Membership::unknown)
-                    say("the cluster has no node " + std::to_string(id.value()));
-        if (is_kernel_only(fault.kind))
-            say(std::string(to_string(fault.kind)) + " is of connections and packets; only the "
-                                                     "kernel runner can do it");
+        for (const auto* nodes : {&fault.a, &fault.b}) {
+            for (const NodeId id : *nodes) {
+                if (members_.index(id) != Membership::unknown) continue;
+                say("the cluster has no node " + std::to_string(id.value()));
+            }
+        }
+        if (is_kernel_only(fault.kind)) {
+            say(std::string(to_string(fault.kind)) +
+                " is of connections and packets; only the kernel runner can do it");
+        }
         const bool needs_crash = fault.kind == FaultKind::crash || fault.kind == FaultKind::restart;
         if (needs_crash && !abilities_.crash) say("the cluster has no crash() and restart()");
         if (fault.kind == FaultKind::rate && !abilities_.size)
@@ -80,9 +83,10 @@ class PlanCheck {
         return duration.unit == FaultDuration::Unit::nanoseconds;
     }
     static bool needs_wall_time(const Fault& fault) {
-        if (const auto* delay = std::get_if<DelayParams>(&fault.params))
+        if (const auto* delay = std::get_if<DelayParams>(&fault.params)) {
             return is_wall(delay->base) || is_wall(delay->jitter) ||
                    delay->shape == DelayShape::table;
+        }
         if (const auto* reorder = std::get_if<ReorderParams>(&fault.params))
             return is_wall(reorder->hold);
         if (const auto* flap = std::get_if<FlapParams>(&fault.params))

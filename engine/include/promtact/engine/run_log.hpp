@@ -41,8 +41,8 @@ class RunLog {
         if (observer_ != nullptr) observer_->on_step(now_);
     }
 
-    void halt(Verdict verdict, std::string text) {
-        if (!stop_) stop_ = Stop{.verdict = verdict, .text = std::move(text), .place = place()};
+    void halt(Verdict verdict, const std::string& text) {
+        if (!stop_) stop_ = Stop{.verdict = verdict, .text = text, .place = place()};
     }
     /// A property is broken: fail, or stuck when it is a bound on progress.
     void violate(Verdict verdict, std::string property, Broken broken) {
