@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include <promtact/base/json_reader.hpp>
+#include <promtact/base/json_writer.hpp>
 #include <promtact/gates/accepted.hpp>
-#include <promtact/gates/json_writer.hpp>
 
 namespace promtact::gates {
 namespace {

@@ -2,9 +2,9 @@
 // Copyright the Promtact authors
 #include <algorithm>
 
+#include <promtact/base/json_writer.hpp>
 #include <promtact/gates/compare.hpp>
 #include <promtact/gates/format.hpp>
-#include <promtact/gates/json_writer.hpp>
 #include <promtact/gates/text_table.hpp>
 
 namespace promtact::gates {

@@ -3,7 +3,7 @@
 #
 # promtact::gates: everything but the gates themselves. Touches no ring, namespace, program or device.
 promtact_library(gates
-  SOURCES gate.cpp json_writer.cpp text_table.cpp format.cpp
+  SOURCES gate.cpp text_table.cpp format.cpp
           record.cpp record_parts.cpp record_reader.cpp
           host_facts.cpp host_json.cpp host_kconfig.cpp host_name.cpp host_storage.cpp host_text.cpp
           temp_directory.cpp campaign.cpp campaign_writer.cpp

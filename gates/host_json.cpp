@@ -2,8 +2,8 @@
 // Copyright the Promtact authors
 //
 // host.json in both directions from one list of fields, so that writer and reader cannot drift.
+#include <promtact/base/json_writer.hpp>
 #include <promtact/gates/host_facts.hpp>
-#include <promtact/gates/json_writer.hpp>
 
 namespace promtact::gates {
 namespace {

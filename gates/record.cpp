@@ -2,8 +2,8 @@
 // Copyright the Promtact authors
 //
 // Records to JSON. Reading them back is record_reader.cpp; report_to_json crosses a pipe, not time.
+#include <promtact/base/json_writer.hpp>
 #include <promtact/base/numbers.hpp>
-#include <promtact/gates/json_writer.hpp>
 #include <promtact/gates/record.hpp>
 
 #include "record_parts_internal.hpp"

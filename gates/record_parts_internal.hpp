@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <promtact/base/json_reader.hpp>
-#include <promtact/gates/json_writer.hpp>
+#include <promtact/base/json_writer.hpp>
 #include <promtact/gates/measurement.hpp>
 
 namespace promtact::gates {

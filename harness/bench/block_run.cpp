@@ -69,7 +69,7 @@ std::string figures_line(const BlockRunResult& result) {
            " max=" + exact_duration(result.latency.max());
 }
 
-void write_figures(gates::JsonWriter& json, const BlockRunResult& result) {
+void write_figures(JsonWriter& json, const BlockRunResult& result) {
     json.field("operations", result.operations);
     json.field("block_bytes", std::uint64_t{uring::block_bytes});
     json.field("total_ns", result.total_ns);

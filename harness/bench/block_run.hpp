@@ -11,9 +11,9 @@
 #include <string>
 
 #include <promtact/base/histogram.hpp>
+#include <promtact/base/json_writer.hpp>
 #include <promtact/base/result.hpp>
 #include <promtact/base/unique_fd.hpp>
-#include <promtact/gates/json_writer.hpp>
 
 namespace promtact::harness::bench {
 
@@ -43,7 +43,7 @@ std::string exact_duration(std::uint64_t nanoseconds);
 /// "operations=.. block=4096 total=.. ops_per_sec=.. p50=.. p99=.. max=.."
 std::string figures_line(const BlockRunResult& result);
 /// The same as members of the open object, in ns.
-void write_figures(gates::JsonWriter& json, const BlockRunResult& result);
+void write_figures(JsonWriter& json, const BlockRunResult& result);
 
 /// A count as the reference's flags take it: any whole number, a negative one as 0. Whether it is
 /// in range is asked later, in the order of the other refusals. Errors: invalid_argument (usage).

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include <promtact/base/durations.hpp>
+#include <promtact/base/json_writer.hpp>
 #include <promtact/base/terminal.hpp>
 #include <promtact/gates/format.hpp>
-#include <promtact/gates/json_writer.hpp>
 #include <promtact/gates/text_table.hpp>
 
 namespace promtact::harness {
@@ -137,7 +137,7 @@ std::string outcome_summary(const gates::RunOutcome& outcome, bool dirty) {
 
 std::string outcome_json(const gates::RunOutcome& outcome, bool dirty, int exit_code) {
     const Counts counts = count(outcome.records);
-    gates::JsonWriter json;
+    JsonWriter json;
     json.field("schema", "promtact.gates-run/1");
     json.field("host", outcome.host);
     json.field("campaign", outcome.campaign.string());
@@ -176,7 +176,7 @@ std::string catalog_table(std::span<const gates::GateEntry> catalog) {
 }
 
 std::string catalog_json(std::span<const gates::GateEntry> catalog) {
-    gates::JsonWriter json;
+    JsonWriter json;
     json.field("schema", "promtact.gate-catalog/1");
     json.array("gates");
     for (const gates::GateEntry& entry : catalog) {

@@ -7,7 +7,7 @@
 
 #include <promtact/base/destroy_guard.hpp>
 #include <promtact/base/error_text.hpp>
-#include <promtact/gates/json_writer.hpp>
+#include <promtact/base/json_writer.hpp>
 #include <promtact/harness/command.hpp>
 #include <promtact/harness/flags.hpp>
 
@@ -72,7 +72,7 @@ as_line(const Options& options, const ClaimedDevice& device, const bench::BlockR
 
 std::string
 as_json(const Options& options, const ClaimedDevice& device, const bench::BlockRunResult& result) {
-    gates::JsonWriter json;
+    JsonWriter json;
     json.field("schema", "promtact.raw-bench/1");
     json.field("device", device.path);
     json.field("size_bytes", device.facts.size_bytes);

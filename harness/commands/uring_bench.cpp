@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include <promtact/base/error_text.hpp>
+#include <promtact/base/json_writer.hpp>
 #include <promtact/base/scratch_file.hpp>
-#include <promtact/gates/json_writer.hpp>
 #include <promtact/harness/command.hpp>
 #include <promtact/harness/flags.hpp>
 #include <promtact/uring/aligned_buffer.hpp>
@@ -109,7 +109,7 @@ Result<bench::BlockRunResult> measure(const Options& options, std::uint64_t oper
 }
 
 std::string as_json(const Options& options, const bench::BlockRunResult& result) {
-    gates::JsonWriter json;
+    JsonWriter json;
     json.field("schema", "promtact.uring-bench/1");
     json.field("path", options.path);
     bench::write_figures(json, result);

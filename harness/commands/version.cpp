@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include <promtact/base/build_info.hpp>
-#include <promtact/gates/json_writer.hpp>
+#include <promtact/base/json_writer.hpp>
 #include <promtact/harness/command.hpp>
 #include <promtact/harness/flags.hpp>
 
@@ -33,7 +33,7 @@ std::string as_text(const BuildInfo& build) {
 }
 
 std::string as_json(const BuildInfo& build) {
-    gates::JsonWriter json;
+    JsonWriter json;
     json.field("schema", "promtact.version/1");
     json.field("version", build.version);
     json.field("revision", build.commit);

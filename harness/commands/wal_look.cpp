@@ -4,7 +4,7 @@
 // promtact wal verify, stat and dump: they look and change nothing.
 #include <fmt/format.h>
 
-#include <promtact/gates/json_writer.hpp>
+#include <promtact/base/json_writer.hpp>
 #include <promtact/harness/flags.hpp>
 #include <promtact/wal/dump.hpp>
 #include <promtact/wal/explain.hpp>
@@ -53,7 +53,7 @@ std::string as_text(const ScanReport& report) {
            line("ignored", names(report.ignored));
 }
 
-void add_report(gates::JsonWriter& json, const ScanReport& report) {
+void add_report(JsonWriter& json, const ScanReport& report) {
     const Explanation words = wal::explain(report);
     json.field("verdict", to_string(report.verdict));
     json.field("refusal", to_string(report.refusal));
@@ -115,7 +115,7 @@ std::string figures_text(const wal::LogFigures& figures) {
 }
 
 std::string figures_json(const wal::LogFigures& figures) {
-    gates::JsonWriter json;
+    JsonWriter json;
     json.field("schema", "promtact.wal-stat/1");
     add_report(json, figures.report);
     const wal::SegmentFigures sum = figures.sum();
@@ -176,7 +176,7 @@ int wal_verify(std::span<const std::string> words) {
         *log->storage, {.strict = common.strict, .index_stride_blocks = ~std::uint32_t{0}});
     scan.run();
     if (common.json) {
-        gates::JsonWriter json;
+        JsonWriter json;
         json.field("schema", "promtact.wal-verify/1");
         add_report(json, scan.report());
         std::fputs(json.finish().c_str(), stdout);

@@ -2,7 +2,7 @@
 // Copyright the Promtact authors
 //
 // promtact wal repair: says what would mend a log, and does it with the flag of its case.
-#include <promtact/gates/json_writer.hpp>
+#include <promtact/base/json_writer.hpp>
 #include <promtact/harness/flags.hpp>
 #include <promtact/wal/repair.hpp>
 
@@ -23,7 +23,7 @@ int show(const wal::RepairPlan& plan, bool json, bool done) {
     const std::vector<std::string> steps = plan.steps();
     const bool refused = plan.report.verdict == wal::Verdict::refuse;
     if (json) {
-        gates::JsonWriter out;
+        JsonWriter out;
         out.field("schema", "promtact.wal-repair/1");
         out.field("verdict", words.verdict);
         out.field("where", words.where);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
-#include <promtact/gates/json_writer.hpp>
+#include <promtact/base/json_writer.hpp>
 
 #include "platform.hpp"
 #include "probe/report.hpp"
@@ -8,7 +8,7 @@
 namespace promtact::harness::probe {
 
 std::string as_json(const Report& report) {
-    gates::JsonWriter json;
+    JsonWriter json;
     json.field("schema", "promtact.probe/1");
     json.field("platform", platform);
     json.field("toolchain", report.toolchain);

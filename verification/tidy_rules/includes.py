@@ -148,6 +148,13 @@ def _unit_folder(tree, path):
     return nested if (tree.root / nested / "include").is_dir() else parts[0]
 
 
+def _public_header_exists(tree, header):
+    """At the top of a unit, or of one that lies inside another (harness/sim)."""
+    unit = header.split("/")[1]
+    places = [unit, *(f"{above}/{unit}" for above in ("harness", "verification"))]
+    return any(tree.exists(f"{place}/include/{header}") for place in places)
+
+
 def check_include_style(tree):
     """Brackets cross a unit, quotes stay inside; public headers live under include/promtact/."""
     for source in tree.cpp():
@@ -175,7 +182,6 @@ def check_include_style(tree):
                                   f'"{header}" is not a file of this unit: brackets cross a unit')
             elif header.startswith("promtact/"):
                 part = header.split("/")
-                places = (f"{part[1]}/include/{header}", f"verification/{part[1]}/include/{header}")
-                if len(part) > 2 and not any(tree.exists(place) for place in places):
+                if len(part) > 2 and not _public_header_exists(tree, header):
                     yield Finding(source.path, line, "includes",
                                   f"<{header}> does not exist at {part[1]}/include/{header}")

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace promtact::gates {
+namespace promtact {
 
 /// Writes one document. The root is opened by the constructor as an object. Invalid UTF-8 becomes
 /// U+FFFD. Requires: every name is unique within its object (the strict reader would refuse it).
@@ -27,6 +27,7 @@ class JsonWriter {
     void end();
 
     void field(std::string_view name, std::uint64_t value);
+    void field_signed(std::string_view name, std::int64_t value);
     void field(std::string_view name, std::string_view value);
     void field(std::string_view name, const char* value) { field(name, std::string_view(value)); }
     void field_bool(std::string_view name, bool value);
@@ -54,4 +55,4 @@ class JsonWriter {
     std::vector<Level> levels_{};
 };
 
-} // namespace promtact::gates
+} // namespace promtact

@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 
 #include <promtact/base/assert.hpp>
-#include <promtact/gates/json_writer.hpp>
+#include <promtact/base/json_writer.hpp>
 
-namespace promtact::gates {
+namespace promtact {
 namespace {
 
 std::string quoted(std::string_view text) {
@@ -83,6 +83,11 @@ void JsonWriter::field(std::string_view member, std::uint64_t value) {
     text_ += std::to_string(value);
 }
 
+void JsonWriter::field_signed(std::string_view member, std::int64_t value) {
+    name(member);
+    text_ += std::to_string(value);
+}
+
 void JsonWriter::field(std::string_view member, std::string_view value) {
     name(member);
     text_ += quoted(value);
@@ -126,4 +131,4 @@ std::string JsonWriter::finish() {
     return std::move(text_);
 }
 
-} // namespace promtact::gates
+} // namespace promtact
