@@ -72,6 +72,15 @@ class Engine {
         return guarded([this] { collect_all(); });
     }
 
+    /// Drives nodes from outside, then collects. What fn throws stops the run.
+    template <class Fn>
+    bool act(Fn fn) {
+        return guarded([&] {
+            fn();
+            collect_all();
+        });
+    }
+
     // --- what is watched, and who takes part ---
 
     void watch(std::unique_ptr<Invariant> invariant) {
@@ -88,6 +97,7 @@ class Engine {
         bounds_.push_back(std::move(bound));
     }
     [[nodiscard]] Goals& goals() noexcept { return goals_; }
+    [[nodiscard]] const Goals& goals() const noexcept { return goals_; }
     /// Asked in the order in which they were added, after the draws.
     void inject(std::unique_ptr<Injector> injector) { network_.inject(std::move(injector)); }
     void inject(std::string name, std::function<bool(const Attempt&)> function) {
@@ -283,6 +293,7 @@ class Engine {
         for (Eventually& bound : bounds_) {
             bound.reached = bound.reached || bound.holds();
             if (bound.reached || now() - *healed_at_ < bound.within) continue;
+            if (bound.expected && !bound.expected()) continue;
             std::string text = "not within " + std::to_string(bound.within) + " steps after step " +
                                std::to_string(healed_at_->value()) + ", when the last fault ended";
             if (bound.explain) text += ": " + bound.explain();

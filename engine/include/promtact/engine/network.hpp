@@ -65,6 +65,7 @@ class Network {
         }
         ++counts_.sent;
         const std::uint64_t number = counts_.sent;
+        log_->sent(number);
         Sending sending = fates_.next(log_->now(), node, to);
         if constexpr (Sized<W, Message>) sending.bytes = wire_->size(message);
         Fate fate = fates_.decide(sending);

@@ -37,9 +37,10 @@ constexpr Abilities abilities_of() {
     return abilities;
 }
 
-/// What is wrong with one fault of the plan.
+/// What is wrong with the plan.
 struct PlanProblem {
-    std::size_t fault = 0; // index in the plan
+    static constexpr std::size_t whole_plan = ~std::size_t{0};
+    std::size_t fault = 0; // index in the plan, or whole_plan
     std::string text{};
 };
 
@@ -76,6 +77,9 @@ class PlanCheck {
         if (fault.kind == FaultKind::rate && !abilities_.size)
             say("a rate needs the wire to have size()");
         if (fault.kind == FaultKind::disk && !abilities_.disk) say("the cluster has no disks");
+        const auto* delay = std::get_if<DelayParams>(&fault.params);
+        if (delay != nullptr && delay->shape == DelayShape::table && delay->quantiles.empty())
+            say("its table is empty");
         if (config_.tick_ns == 0 && needs_wall_time(fault))
             say("it is in wall time, and the run does not say how long a step is (tick)");
     }

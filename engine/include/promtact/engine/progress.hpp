@@ -42,6 +42,7 @@ constexpr bool is_background(const Fault& fault) noexcept {
 /// The step at which the last failure of the plan has ended, 0 without one; nothing when one lasts
 /// until the end of the run.
 inline std::optional<Step> healed_at(const RunConfig& config) {
+    if (!config.heals) return std::nullopt;
     Step last{};
     for (const Fault& fault : config.faults) {
         if (fault.end == end_of_run && is_background(fault)) continue;
@@ -89,6 +90,7 @@ struct Eventually {
     std::string name{};
     std::uint64_t within = 0; // steps
     std::function<bool()> holds{};
+    std::function<bool()> expected{};       // may be empty: whether anybody asked for it at all
     std::function<std::string()> explain{}; // may be empty: what stands in its way
     bool reached = false;                   // since the faults ended
 };

@@ -29,6 +29,9 @@ struct RunConfig {
     bool cut_at_arrival = true;
     /// Invariants are looked at after every delivery, too.
     bool check_each_delivery = false;
+    /// False: failures go on until the end of the run, caused by whoever drives it, so that bounds
+    /// on progress mean nothing.
+    bool heals = true;
     /// Deliveries within one step before the run is called stuck.
     std::uint64_t cascade_max = 1'000'000;
     /// Messages under way before it is called stuck.
@@ -50,7 +53,8 @@ inline RunConfig config_of(const Scenario& scenario) {
         .max_delay = scenario.max_delay,
         .duplicate = scenario.duplicate,
         .tick_ns = scenario.tick_ns,
-        .faults = scenario.faults};
+        .faults = scenario.faults,
+        .heals = scenario.restart_every.value == 0};
 }
 
 } // namespace promtact::engine

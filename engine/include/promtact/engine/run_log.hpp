@@ -36,6 +36,9 @@ class RunLog {
              .digest = digest});
         if (observer_ != nullptr) observer_->on_event(event, message);
     }
+    void sent(std::uint64_t number) {
+        if (observer_ != nullptr) observer_->on_send(now_, number);
+    }
     void tell_node(EventKind kind, NodeId node) { tell(kind, {node, node}, 0, {}, nullptr); }
     void end_step() {
         if (observer_ != nullptr) observer_->on_step(now_);

@@ -53,6 +53,8 @@ class Observer {
     Observer& operator=(const Observer&) = delete;
     virtual ~Observer() = default;
     virtual void on_event(const Event& event, const Message* message) = 0;
+    /// A node sent the message of that number; what becomes of it are events.
+    virtual void on_send(Step, std::uint64_t) {}
     /// A step ended, before its invariants are looked at.
     virtual void on_step(Step) {}
 };
