@@ -45,6 +45,12 @@ case $mode in
       exit 1
     fi
     grep -q "FAILED AppendAndSyncAreDurable" "$work/careless.log"
+    # What `promtact new` writes builds, passes its tests, and runs.
+    "$work/prefix/bin/promtact" new "$work/quorum" >/dev/null
+    quietly cmake -G Ninja -S "$work/quorum" -B "$work/quorum/build" "-DCMAKE_PREFIX_PATH=$work/prefix"
+    quietly cmake --build "$work/quorum/build"
+    quietly ctest --test-dir "$work/quorum/build" --output-on-failure
+    "$work/quorum/build/quorum" sweep -c "$work/quorum/scenario.json" --seeds 50 >/dev/null 2>&1
     # Negative control: a component that does not exist is refused by name.
     cp -r "$examples/consumer_find_package" "$work/wrong"
     sed -i 's/COMPONENTS .*)/COMPONENTS no_such_part)/' "$work/wrong/CMakeLists.txt"

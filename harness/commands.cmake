@@ -12,6 +12,8 @@ set(commands
     commands/wal_repair.cpp
 )
 set(links
+    promtact-seeds
+    promtact-sim
 )
 if(PROMTACT_KERNEL)
   list(APPEND commands

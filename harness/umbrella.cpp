@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
-#include "umbrella.hpp"
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -15,6 +13,7 @@
 #include <promtact/base/assert.hpp>
 #include <promtact/base/env.hpp>
 #include <promtact/base/error_text.hpp>
+#include <promtact/harness/umbrella.hpp>
 
 #include "word.hpp"
 
@@ -60,26 +59,25 @@ bool asks_help(std::string_view word) {
     return word == "help" || word == "-h" || word == "-help" || word == "--help";
 }
 
-int refuse_unknown(
-    std::string_view what, std::string_view word, std::span<const Command> commands) {
+int refuse_unknown(std::string_view what, std::string_view word, const Program& program) {
     std::vector<std::string_view> candidates{"help"};
-    for (const Command& command : commands)
+    for (const Command& command : program.commands)
         candidates.push_back(command.name);
-    std::string message = fmt::format("promtact: unknown {} {}", what, shown(word));
+    std::string message = fmt::format("{}: unknown {} {}", program.name, what, shown(word));
     if (const auto meant = nearest(word, candidates))
         message += fmt::format("; did you mean {}?", *meant);
-    std::fputs((message + "\n\n" + usage(commands)).c_str(), stderr);
+    std::fputs((message + "\n\n" + usage(program)).c_str(), stderr);
     return exit_usage;
 }
 
 /// `promtact help`, `promtact help gates run`, `promtact -h`.
-int run_help(std::span<const std::string> words, std::span<const Command> commands) {
+int run_help(std::span<const std::string> words, const Program& program) {
     if (words.empty() || asks_help(words.front())) {
-        std::fputs(usage(commands).c_str(), stdout);
+        std::fputs(usage(program).c_str(), stdout);
         return 0;
     }
-    const Command* command = find(commands, words.front());
-    if (command == nullptr) return refuse_unknown("help topic", words.front(), commands);
+    const Command* command = find(program.commands, words.front());
+    if (command == nullptr) return refuse_unknown("help topic", words.front(), program);
     std::vector<std::string> asked(words.begin() + 1, words.end());
     asked.emplace_back("-h");
     const int code = command->run(asked);
@@ -87,43 +85,45 @@ int run_help(std::span<const std::string> words, std::span<const Command> comman
     return words.size() == 1 ? 0 : code;
 }
 
-int dispatch(std::span<const std::string> argv, std::span<const Command> commands) {
+int dispatch(std::span<const std::string> argv, const Program& program) {
     if (!argv.empty()) {
         const std::string called = base_name(argv.front());
-        const auto link = std::ranges::find(commands, called, &Command::link);
-        if (!called.empty() && link != commands.end()) return link->run(argv.subspan(1));
+        const auto link = std::ranges::find(program.commands, called, &Command::link);
+        if (!called.empty() && link != program.commands.end()) return link->run(argv.subspan(1));
         argv = argv.subspan(1);
     }
     if (argv.empty()) {
-        std::fputs(usage(commands).c_str(), stderr);
+        std::fputs(usage(program).c_str(), stderr);
         return exit_usage;
     }
-    if (asks_help(argv.front())) return run_help(argv.subspan(1), commands);
-    const Command* command = find(commands, argv.front());
-    if (command == nullptr) return refuse_unknown("command", argv.front(), commands);
+    if (asks_help(argv.front())) return run_help(argv.subspan(1), program);
+    const Command* command = find(program.commands, argv.front());
+    if (command == nullptr) return refuse_unknown("command", argv.front(), program);
     return command->run(argv.subspan(1));
 }
 
 } // namespace
 
-std::string usage(std::span<const Command> commands) {
-    std::string out = "usage: promtact <command> [flags]\n\ncommands:\n";
+std::string usage(const Program& program) {
+    std::string out = fmt::format("usage: {} <command> [flags]\n\ncommands:\n", program.name);
     std::size_t width = 12;
-    for (const Command& command : commands)
+    for (const Command& command : program.commands)
         width = std::max(width, command.name.size());
-    for (const Command& command : commands)
+    for (const Command& command : program.commands)
         out += fmt::format("  {:<{}}  {}\n", command.name, width, command.summary);
-    return out + "\nRun `promtact <command> -h` or `promtact help <command>` for its flags.\n";
+    return out +
+           fmt::format(
+               "\nRun `{0} <command> -h` or `{0} help <command>` for its flags.\n", program.name);
 }
 
-int run_umbrella(std::span<const std::string> argv, std::span<const Command> commands) {
-    PROMTACT_ASSERT(std::ranges::is_sorted(commands, {}, &Command::name));
+int run_umbrella(std::span<const std::string> argv, const Program& program) {
+    PROMTACT_ASSERT(std::ranges::is_sorted(program.commands, {}, &Command::name));
     hold_standard_descriptors();
     const std::vector<std::string> problems = check_environment();
     for (const std::string& problem : problems)
-        std::fputs(fmt::format("promtact: environment: {}\n", problem).c_str(), stderr);
+        std::fputs(fmt::format("{}: environment: {}\n", program.name, problem).c_str(), stderr);
     if (!problems.empty()) return exit_usage;
-    return flushed(dispatch(argv, commands));
+    return flushed(dispatch(argv, program));
 }
 
 } // namespace promtact::harness

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "umbrella.hpp"
+#include <promtact/harness/umbrella.hpp>
 
 namespace promtact::harness {
 namespace {
@@ -20,10 +20,11 @@ int remember(std::span<const std::string> arguments) {
     return 7;
 }
 
-constexpr Command table[] = {
+const Command table[] = {
     {"gates", "qualify this host", "", remember},
     {"probe", "ask what it offers", "promtact-probe", remember},
 };
+const Program promtact_program{.name = "promtact", .commands = table};
 
 struct Ran {
     int exit = 0;
@@ -37,7 +38,7 @@ Ran run(const Words& argv) {
     testing::internal::CaptureStdout();
     testing::internal::CaptureStderr();
     Ran ran;
-    ran.exit = run_umbrella(argv, table);
+    ran.exit = run_umbrella(argv, promtact_program);
     ran.out = testing::internal::GetCapturedStdout();
     ran.err = testing::internal::GetCapturedStderr();
     ran.seen = seen;
@@ -71,7 +72,7 @@ TEST(Umbrella, WithoutACommandPrintsUsageOnStderr) {
 
         EXPECT_EQ(ran.exit, 2);
         EXPECT_EQ(ran.out, "");
-        EXPECT_EQ(ran.err, usage(table));
+        EXPECT_EQ(ran.err, usage(promtact_program));
     }
 }
 
@@ -81,12 +82,12 @@ TEST(Umbrella, PrintsUsageWhenAsked) {
 
         EXPECT_EQ(ran.exit, 0) << word;
         EXPECT_EQ(ran.err, "") << word;
-        EXPECT_EQ(ran.out, usage(table)) << word;
+        EXPECT_EQ(ran.out, usage(promtact_program)) << word;
     }
 }
 
 TEST(Umbrella, UsageListsEveryCommand) {
-    const std::string text = usage(table);
+    const std::string text = usage(promtact_program);
 
     EXPECT_THAT(text, testing::StartsWith("usage: promtact <command> [flags]\n"));
     EXPECT_THAT(text, HasSubstr("\n  gates         qualify this host\n"));
@@ -99,7 +100,7 @@ TEST(Umbrella, RefusesAnUnknownCommandAndSuggestsOne) {
     EXPECT_EQ(near.exit, 2);
     EXPECT_EQ(near.out, "");
     EXPECT_THAT(near.err, HasSubstr("unknown command \"gaets\"; did you mean gates?"));
-    EXPECT_THAT(near.err, HasSubstr(usage(table)));
+    EXPECT_THAT(near.err, HasSubstr(usage(promtact_program)));
 
     const Ran far = run({"promtact", "--version"});
     EXPECT_EQ(far.exit, 2);
@@ -132,9 +133,11 @@ TEST(Umbrella, RefusesAVariableNobodyReads) {
 }
 
 TEST(UmbrellaDeathTest, AnUnsortedTableIsOurBug) {
-    constexpr Command unsorted[] = {{"b", "", "", remember}, {"a", "", "", remember}};
+    const Command unsorted[] = {{"b", "", "", remember}, {"a", "", "", remember}};
 
-    EXPECT_DEATH(run_umbrella(Words{"promtact"}, unsorted), "assertion failed");
+    EXPECT_DEATH(
+        run_umbrella(Words{"promtact"}, {.name = "promtact", .commands = unsorted}),
+        "assertion failed");
 }
 
 } // namespace

@@ -49,6 +49,12 @@ class Cluster {
     }
 
     // What it may use.
+    [[nodiscard]] promtact::Digest128 fingerprint() const {
+        promtact::TraceHash hash;
+        for (const Node& node : nodes_)
+            node.fold(hash);
+        return hash.value();
+    }
     void crash(NodeId id) { at(id).crash(); }
     void restart(NodeId) {}
     [[nodiscard]] std::string describe(const Message& message) const;
@@ -70,6 +76,13 @@ class Cluster {
         for (const Node& node : nodes_)
             if (node.chosen()) values.insert(*node.chosen());
         return values;
+    }
+
+    /// Whether somebody tries again and again.
+    [[nodiscard]] bool insists() const {
+        for (const Node& node : nodes_)
+            if (node.attempts() >= 5) return true;
+        return false;
     }
 
   private:
@@ -118,15 +131,18 @@ class BallotsAreUnique final : public promtact::engine::Invariant {
     std::set<Ballot> begun_{};
 };
 
-/// P1 to P3, and L1: a value is known within so many steps after the last fault ended.
+/// P1 to P3, and L1: when somebody insists, a value is known within so many steps after the last
+/// fault ended.
 template <class Engine>
 void watch_all(Engine& engine, Cluster& cluster, std::uint64_t within = 2000) {
     engine.watch(std::make_unique<AtMostOneChosen>(cluster));
     engine.watch(std::make_unique<PromisesHold>(cluster));
     engine.watch(std::make_unique<BallotsAreUnique>(cluster));
-    engine.expect({.name = "a value is chosen", .within = within, .holds = [&cluster] {
-                       return !cluster.learned().empty();
-                   }});
+    engine.expect(
+        {.name = "a value is chosen",
+         .within = within,
+         .holds = [&cluster] { return !cluster.learned().empty(); },
+         .expected = [&cluster] { return cluster.insists(); }});
 }
 
 } // namespace paxos

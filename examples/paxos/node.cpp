@@ -8,7 +8,7 @@
 namespace paxos {
 
 void Node::propose(Value value) {
-    if (phase_ != Phase::idle || chosen_) return;
+    if (phase_ != Phase::idle) return;
     wanted_ = value;
     proposed_ = value;
     attempts_ = 0;
@@ -40,6 +40,19 @@ std::uint64_t Node::patience() const noexcept {
 void Node::tick() {
     if (phase_ == Phase::idle) return;
     if (++waited_ >= patience()) start_round();
+}
+
+void Node::fold(promtact::TraceHash& hash) const {
+    hash.add<8>(
+        {{promised_, accepted_ballot_, accepted_value_, round_, static_cast<std::uint64_t>(phase_),
+          ballot_, wanted_, proposed_}});
+    hash.add<6>(
+        {{adopted_from_, answers_, waited_, attempts_, chosen_ ? 1U : 0U, chosen_.value_or(0)}});
+    for (const Acceptance& one : history_)
+        hash.add<2>({{one.ballot, one.value}});
+    hash.add<2>({{history_.size(), ballots_.size()}});
+    for (const Ballot ballot : ballots_)
+        hash.add<1>({{ballot}});
 }
 
 void Node::receive(const Message& message) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <promtact/base/fault.hpp>
+#include <promtact/base/trace_hash.hpp>
 #include <promtact/engine/concepts.hpp>
 
 namespace paxos {
@@ -52,7 +53,8 @@ class Node {
     Node(NodeId id, std::uint32_t nodes, const Mutations& mutations)
         : id_(id), nodes_(nodes), mutations_(mutations) {}
 
-    /// Begins to propose a value, unless it proposes one already.
+    /// Begins to propose a value, unless it proposes one already. When one was chosen before, that
+    /// one is chosen again.
     void propose(Value value);
     void tick();
     void receive(const Message& message);
@@ -65,8 +67,15 @@ class Node {
     [[nodiscard]] std::optional<Value> chosen() const noexcept { return chosen_; }
     [[nodiscard]] Ballot promised() const noexcept { return promised_; }
     [[nodiscard]] const std::vector<Acceptance>& acceptances() const noexcept { return history_; }
+    /// Ballots begun for what it proposes at present; 0 when it does not.
+    [[nodiscard]] std::uint64_t attempts() const noexcept {
+        return phase_ == Phase::idle ? 0 : attempts_;
+    }
     [[nodiscard]] std::uint64_t adoptions() const noexcept { return adoptions_; }
     [[nodiscard]] const std::vector<Ballot>& ballots() const noexcept { return ballots_; }
+
+    /// Adds everything that decides what the node will do, and what it did so far.
+    void fold(promtact::TraceHash& hash) const;
 
   private:
     enum class Phase : std::uint8_t { idle, preparing, accepting };

@@ -4,6 +4,7 @@
 // A command of the umbrella binary. Every command is one line of the table in harness/promtact.cpp.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,7 +17,7 @@ struct Command {
     std::string_view
         link{}; // other name the binary answers to by argv[0], for example "promtact-probe"
     /// Runs with the words after the command's name; returns the process exit code.
-    int (*run)(std::span<const std::string> arguments) = nullptr;
+    std::function<int(std::span<const std::string> arguments)> run{};
 };
 
 /// The commands this build offers, sorted by name. A command the build cannot run is absent.

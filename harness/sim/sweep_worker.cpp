@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Promtact authors
+#include <cstring>
+
+#include <unistd.h>
+
+#include <promtact/base/atomic_file.hpp>
+#include <promtact/sim/twin.hpp>
+
+#include "sweep_worker_internal.hpp"
+
+namespace promtact::sim {
+namespace {
+
+constexpr std::size_t text_max = 4096; // of a failure's words
+
+void put(std::string& bytes, std::uint64_t value) {
+    bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+void put(std::string& bytes, const std::string& text) {
+    const std::string_view kept = std::string_view(text).substr(0, text_max);
+    put(bytes, kept.size());
+    bytes.append(kept);
+}
+
+/// Takes what put() wrote; the processes are of one program.
+class Taker {
+  public:
+    explicit Taker(std::string_view bytes) : bytes_(bytes) {}
+    std::uint64_t number() {
+        std::uint64_t value = 0;
+        if (bytes_.size() - at_ < sizeof value) {
+            complete_ = false;
+            return 0;
+        }
+        std::memcpy(&value, bytes_.data() + at_, sizeof value);
+        at_ += sizeof value;
+        return value;
+    }
+    std::string text() {
+        const std::uint64_t size = number();
+        if (!complete_ || bytes_.size() - at_ < size) {
+            complete_ = false;
+            return {};
+        }
+        std::string text(bytes_.substr(at_, static_cast<std::size_t>(size)));
+        at_ += text.size();
+        return text;
+    }
+    [[nodiscard]] bool complete() const noexcept { return complete_; }
+    [[nodiscard]] std::size_t taken() const noexcept { return at_; }
+
+  private:
+    std::string_view bytes_;
+    std::size_t at_ = 0;
+    bool complete_ = true;
+};
+
+void add(SharedCount& count, std::uint64_t value) {
+    count.fetch_add(value, std::memory_order_relaxed);
+}
+
+/// Adds a run to what is counted.
+void count_run(const RunReport& report, bool twin, const SweepShared& shared, SweepSlot& slot) {
+    add(slot.seeds, 1);
+    add(slot.steps, report.end.step.value());
+    add(slot.deliveries, report.counts.delivered);
+    add(slot.twins, twin ? 1 : 0);
+    add(slot.verdicts[static_cast<std::size_t>(report.verdict)], 1);
+    for (std::size_t i = 0; i < shared.faults().size() && i < report.fault_counts.size(); ++i)
+        add(shared.faults()[i], report.fault_counts[i]);
+    for (std::size_t i = 0; i < shared.goals().size() && i < report.goals.size(); ++i)
+        add(shared.goals()[i], report.goals[i].times);
+}
+
+bool is_failure(engine::Verdict verdict) {
+    return verdict != engine::Verdict::pass && verdict != engine::Verdict::vacuous;
+}
+
+} // namespace
+
+void sweep_worker(
+    const Protocol& protocol, const Scenario& scenario, const SweepOptions& options,
+    const SweepShared& shared, std::uint32_t worker, int failures_fd) {
+    SweepControl& control = shared.control();
+    SweepSlot& slot = shared.slots()[worker];
+    while (!control.stop) {
+        const std::uint64_t index = control.next.fetch_add(1);
+        while (index >= control.limit && !control.stop)
+            ::usleep(200);
+        // What is below the limit was promised, unless it comes after a failure.
+        if (index >= control.limit || index > control.last) break;
+        slot.index = index;
+        const std::uint64_t seed = seed_at(options, index);
+        const Planned planned = plan(options.strategy, scenario, protocol.abilities, seed);
+        const bool twin =
+            planned.editor == nullptr && options.twin_every > 0 && index % options.twin_every == 0;
+        const RunReport report =
+            twin ? run_twice(protocol, planned.run).report
+                 : run_case(protocol, planned.run, {.editor = planned.editor.get()});
+        count_run(report, twin, shared, slot);
+        if (is_failure(report.verdict)) {
+            const Outcome outcome = outcome_of(report);
+            std::string bytes;
+            put(bytes, seed);
+            put(bytes, static_cast<std::uint64_t>(outcome.verdict));
+            put(bytes, outcome.property);
+            put(bytes, outcome.key);
+            put(bytes, outcome.text);
+            put(bytes, outcome.step);
+            put(bytes, outcome.events);
+            put(bytes, outcome.trace.high);
+            put(bytes, outcome.trace.low);
+            static_cast<void>(
+                write_all(failures_fd, std::as_bytes(std::span(bytes)), "the pipe of a sweep"));
+            if (!options.keep_going) {
+                std::uint64_t last = control.last;
+                while (index < last && !control.last.compare_exchange_weak(last, index)) {
+                }
+            }
+        }
+        slot.index = SweepSlot::idle;
+    }
+    slot.index = SweepSlot::idle;
+}
+
+std::vector<SweepFailure> take_failures(std::string& bytes) {
+    std::vector<SweepFailure> all;
+    std::size_t taken = 0;
+    while (taken < bytes.size()) {
+        Taker taker(std::string_view(bytes).substr(taken));
+        SweepFailure failure{.seed = taker.number()};
+        Outcome& outcome = failure.outcome;
+        outcome.verdict = static_cast<engine::Verdict>(taker.number());
+        outcome.property = taker.text();
+        outcome.key = taker.text();
+        outcome.text = taker.text();
+        outcome.step = taker.number();
+        outcome.events = taker.number();
+        outcome.trace.high = taker.number();
+        outcome.trace.low = taker.number();
+        if (!taker.complete()) break;
+        all.push_back(std::move(failure));
+        taken += taker.taken();
+    }
+    bytes.erase(0, taken);
+    return all;
+}
+
+} // namespace promtact::sim
