@@ -9,8 +9,13 @@ include_guard()
 # public face is set on promtact_harness.
 function(promtact_umbrella target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS;LINKS")
-  target_include_directories(promtact_harness PUBLIC "$<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}>")
-  target_compile_definitions(promtact_harness PUBLIC
+  get_target_property(type promtact_harness TYPE)
+  set(scope PUBLIC)
+  if(type STREQUAL "INTERFACE_LIBRARY")
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(promtact_harness ${scope} "$<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}>")
+  target_compile_definitions(promtact_harness ${scope}
                              "$<BUILD_INTERFACE:$<$<BOOL:${PROMTACT_KERNEL}>:PROMTACT_KERNEL>>")
   promtact_executable(${target} SOURCES ${arg_SOURCES} DEPENDS ${arg_DEPENDS})
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")

@@ -81,6 +81,8 @@ Result<void> load_tables(Scenario& scenario, const std::filesystem::path& direct
         auto* delay = std::get_if<DelayParams>(&fault.params);
         if (delay == nullptr || delay->shape != DelayShape::table) continue;
         PROMTACT_TRY_ASSIGN(delay->quantiles, table_of(delay->results_file, directory));
+        // A copy of the scenario may lie elsewhere.
+        delay->results_file = std::filesystem::absolute(directory / delay->results_file).string();
     }
     return {};
 }

@@ -33,6 +33,12 @@ struct Worker {
     std::string bytes{}; // of a failure that is not complete yet
 };
 
+/// How a process ended that did not end by itself.
+std::string how(int status) {
+    if (WIFSIGNALED(status)) return std::string("signal ") + ::strsignal(WTERMSIG(status));
+    return "exit status " + std::to_string(WEXITSTATUS(status));
+}
+
 class Sweep {
   public:
     Sweep(
@@ -125,8 +131,6 @@ class Sweep {
                 });
             read_some(*worker);
         }
-        if (alive() > 0 && !polled.empty() && (polled.front().revents & POLLHUP) != 0)
-            ::usleep(1000); // it is about to be reaped
     }
     /// False at the end of the pipe.
     bool read_some(Worker& worker) {
@@ -151,6 +155,11 @@ class Sweep {
             }
             worker.failures.reset();
             if (WIFEXITED(status) && WEXITSTATUS(status) == 0) continue;
+            if (shared_.slots()[n].index == SweepSlot::idle) {
+                return Error{
+                    Errc::system, 0,
+                    "a process of the sweep was ended from outside: " + how(status)};
+            }
             note_death(n, status);
             if (options_.keep_going) PROMTACT_TRY(start(n));
         }
@@ -159,18 +168,14 @@ class Sweep {
     void note_death(std::uint32_t n, int status) {
         SweepSlot& slot = shared_.slots()[n];
         const std::uint64_t index = slot.index;
-        if (index == SweepSlot::idle) return;
         slot.index = SweepSlot::idle;
         ++slot.seeds;
         ++slot.verdicts[static_cast<std::size_t>(engine::Verdict::error)];
-        const std::string how = WIFSIGNALED(status)
-                                    ? std::string("signal ") + ::strsignal(WTERMSIG(status))
-                                    : "exit status " + std::to_string(WEXITSTATUS(status));
         add(
             {.seed = seed_at(options_, index),
              .outcome =
                  {.verdict = engine::Verdict::error,
-                  .text = "the protocol ended its process: " + how},
+                  .text = "the protocol ended its process: " + how(status)},
              .ended_process = true});
         if (options_.keep_going) return;
         std::uint64_t last = shared_.control().last;

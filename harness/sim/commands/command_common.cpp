@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
 #include <cstdio>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -19,6 +20,16 @@ int refuse(const Tool& tool, const std::string& text) {
 int refuse(const Tool& tool, const Error& error) {
     const bool says_all = error.sys_errno == 0 && !error.context.empty();
     return refuse(tool, says_all ? error.context : describe(error));
+}
+
+std::string called(const Tool& tool) {
+    std::error_code failed;
+    const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", failed);
+    if (failed || self.filename() != tool.program) return for_shell(tool.program);
+    const std::filesystem::path near = std::filesystem::proximate(self, failed);
+    const bool below = !failed && near.begin()->string() != "..";
+    if (!below) return for_shell(self.string());
+    return for_shell(near.has_parent_path() ? near.string() : "./" + near.string());
 }
 
 std::string

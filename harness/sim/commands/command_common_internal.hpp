@@ -26,6 +26,9 @@ inline constexpr std::string_view verdict_exits =
 int refuse(const Tool& tool, const std::string& text);
 int refuse(const Tool& tool, const Error& error);
 
+/// The program as a shell finds it from here.
+std::string called(const Tool& tool);
+
 /// Examples, one line each without the program's name, and exit codes.
 std::string
 footer(const Tool& tool, const std::vector<std::string>& examples, std::string_view exits);

@@ -56,7 +56,7 @@ int run_replay(const Tool& tool, std::span<const std::string> arguments) {
         const RunReport report = run_case(protocol, kept.run, {.sink = &tail});
         const auto difference = first_difference(kept, now);
         const std::string command =
-            fmt::format("{} replay {}", for_shell(tool.program), for_shell(paths.front()));
+            fmt::format("{} replay {}", called(tool), for_shell(paths.front()));
         if (json) {
             JsonWriter out;
             out.field("schema", "promtact.replay/1");

@@ -99,7 +99,7 @@ int run_shrink(const Tool& tool, std::span<const std::string> arguments) {
             "{} in {} runs{}\n\n{}\nagain:    {} replay {}\n",
             sizes_text(small.before, small.after), small.runs,
             small.finished ? "" : ", and more would make it smaller",
-            story_of(protocol, small.small), for_shell(tool.program), for_shell(flags.out))
+            story_of(protocol, small.small), called(tool), for_shell(flags.out))
             .c_str(),
         stdout);
     return 0;

@@ -32,7 +32,7 @@ bool is_failure(const RunReport& report) {
 
 std::string again(const Tool& tool, const Flags& flags, const Case& run) {
     std::string command = fmt::format(
-        "{} simulate -c {} --seed {}", for_shell(tool.program), for_shell(flags.config),
+        "{} simulate -c {} --seed {}", called(tool), for_shell(flags.config),
         format_seed(run.scenario.seed));
     if (tool.protocols.size() > 1) command += " --protocol " + for_shell(flags.protocol);
     return command + (flags.twin ? " --twin" : "");

@@ -192,9 +192,7 @@ Result<std::string> keep_failure(
     const std::filesystem::path path =
         std::filesystem::path(flags.corpus) / fmt::format("{}-{}.json", protocol.name, seed);
     PROMTACT_TRY(save_recording(path, small->small));
-    return text +
-           fmt::format(
-               "\nagain:    {} replay {}\n", for_shell(tool.program), for_shell(path.string()));
+    return text + fmt::format("\nagain:    {} replay {}\n", called(tool), for_shell(path.string()));
 }
 
 int put_together(const Tool& tool, const Flags& flags) {
