@@ -63,7 +63,7 @@ class Pages final : public EventSink {
         }
     }
     void write(JsonWriter& json) const {
-        json.array("events");
+        json.array("timeline");
         for (const auto& row : events_)
             json.numbers_item(row);
         json.end();
