@@ -134,7 +134,8 @@ void check(const CliRow& row) {
     const std::vector<std::string> before = fixture.listing();
     Launch launch{.program = built("promtact")};
     for (const std::string& word : row.words)
-        launch.argv.push_back(replaced(word, "TMP", fixture.path()));
+        launch.argv.push_back(
+            replaced(replaced(word, "TMP", fixture.path()), "SOURCE", test_source_path("")));
     for (const std::string& modifier : row.modifiers)
         ASSERT_TRUE(apply(modifier, fixture, launch)) << "unknown modifier: " << modifier;
 
