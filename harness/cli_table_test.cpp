@@ -133,9 +133,10 @@ void check(const CliRow& row) {
     const Fixture fixture;
     const std::vector<std::string> before = fixture.listing();
     Launch launch{.program = built("promtact")};
-    for (const std::string& word : row.words)
-        launch.argv.push_back(
-            replaced(replaced(word, "TMP", fixture.path()), "SOURCE", test_source_path("")));
+    for (const std::string& word : row.words) {
+        const std::string here = replaced(word, "SOURCE", test_source_path(""));
+        launch.argv.push_back(replaced(here, "TMP", fixture.path()));
+    }
     for (const std::string& modifier : row.modifiers)
         ASSERT_TRUE(apply(modifier, fixture, launch)) << "unknown modifier: " << modifier;
 

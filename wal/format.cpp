@@ -50,6 +50,10 @@ BlockContent judge(Block block, std::string_view magic, std::size_t crc_at) noex
     return BlockContent::valid;
 }
 
+bool is_possible(const LogEnd& end) noexcept {
+    return end.segment < counters_end && end.next_lsn < counters_end;
+}
+
 } // namespace
 
 bool is_zero(std::span<const std::byte> bytes) noexcept {
@@ -97,7 +101,10 @@ BlockContent decode(Block block, Super& out) noexcept {
     out.end.next_lsn = load_le<std::uint64_t>(block, At::end_lsn);
     out.end.chain = load_le<std::uint64_t>(block, At::end_chain);
     out.clean = load_le<std::uint32_t>(block, At::clean) != 0;
-    return BlockContent::valid;
+    const bool possible = out.generation < counters_end && out.first_live_segment < counters_end &&
+                          out.first_live_lsn < counters_end && out.highest_opened < counters_end &&
+                          is_possible(out.end);
+    return possible ? BlockContent::valid : BlockContent::damaged;
 }
 
 void encode(const SegmentHeader& header, std::span<std::byte, block_bytes> out) noexcept {
@@ -144,7 +151,9 @@ BlockContent decode(Block block, SegmentHeader& out) noexcept {
     out.layout = Layout{load_le<std::uint32_t>(block, At::layout)};
     out.previous_end = PreviousEnd{load_le<std::uint32_t>(block, At::prev_end_kind)};
     out.recycled = load_le<std::uint32_t>(block, At::recycled) != 0;
-    return BlockContent::valid;
+    const bool possible =
+        out.segment < counters_end && out.first_lsn < counters_end && is_possible(out.previous);
+    return possible ? BlockContent::valid : BlockContent::damaged;
 }
 
 std::string segment_name(std::uint64_t segment, bool unfinished) {
@@ -164,7 +173,7 @@ std::uint64_t parse_segment_name(std::string_view name, bool unfinished) noexcep
         if (!decimal && (c < 'a' || c > 'f')) return 0;
         segment = segment << 4 | static_cast<std::uint64_t>(decimal ? c - '0' : c - 'a' + 10);
     }
-    return segment;
+    return segment < counters_end ? segment : 0;
 }
 
 } // namespace promtact::wal

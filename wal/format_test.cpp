@@ -161,6 +161,54 @@ TEST(WalFormat, NoFieldMakesADecoderReadOutsideTheBlock) {
     }
 }
 
+Block example_super() {
+    Block block{};
+    encode(Super{.generation = 9, .first_live_segment = 1, .highest_opened = 3}, block);
+    return block;
+}
+Block example_header() {
+    Block block{};
+    encode(SegmentHeader{.segment = 3, .first_lsn = 5, .previous = {.next_lsn = 5}}, block);
+    return block;
+}
+
+/// The block says so in a field, and its checksum holds.
+template <class Layout>
+Block with_field(Block block, std::size_t at, std::uint64_t value) {
+    store_le<std::uint64_t>(block, at, value);
+    store_le<std::uint32_t>(block, Layout::crc, 0);
+    store_le<std::uint32_t>(block, Layout::crc, crc32c(block));
+    return block;
+}
+
+// Found by fuzzing: a slot of the last generation there is was taken, and the next one was 0.
+TEST(WalFormat, ACounterThatNoLogReachesIsDamage) {
+    using L = SuperLayout;
+    for (const std::size_t at :
+         {L::generation, L::first_live_segment, L::first_live_lsn, L::highest_opened,
+          L::end_segment, L::end_lsn}) {
+        Super super;
+        EXPECT_EQ(
+            decode(with_field<L>(example_super(), at, counters_end - 1), super),
+            BlockContent::valid);
+        for (const std::uint64_t value : {counters_end, ~std::uint64_t{0}})
+            EXPECT_EQ(
+                decode(with_field<L>(example_super(), at, value), super), BlockContent::damaged);
+    }
+    using H = SegmentLayout;
+    for (const std::size_t at : {H::segment, H::first_lsn, H::prev_segment, H::prev_end_lsn}) {
+        SegmentHeader header;
+        EXPECT_EQ(
+            decode(with_field<H>(example_header(), at, counters_end - 1), header),
+            BlockContent::valid);
+        EXPECT_EQ(
+            decode(with_field<H>(example_header(), at, ~std::uint64_t{0}), header),
+            BlockContent::damaged);
+    }
+    EXPECT_EQ(parse_segment_name("wal-ffffffffffffffff.seg"), 0U);
+    EXPECT_EQ(parse_segment_name("wal-3fffffffffffffff.seg"), counters_end - 1);
+}
+
 TEST(WalFormat, NamesFollowTheGrammarExactly) {
     EXPECT_EQ(segment_name(0x1a), "wal-000000000000001a.seg");
     EXPECT_EQ(parse_segment_name("wal-000000000000001a.seg"), 0x1aU);

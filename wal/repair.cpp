@@ -52,8 +52,7 @@ Survey survey(Storage& storage, ScanOptions options) {
 /// The slots a repair writes: newer than every one there was, all alike.
 Super next_super(const Super& from) {
     Super super = from;
-    constexpr std::uint64_t wraps = ~std::uint64_t{0} / 2;
-    super.generation = from.generation < wraps ? from.generation + 1 : super_slots;
+    ++super.generation;
     super.clean = false;
     return super;
 }

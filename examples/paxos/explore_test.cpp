@@ -20,9 +20,10 @@ using promtact::engine::Verdict;
 /// Two values were accepted by a quorum each, in some ballots.
 std::optional<Broken> two_values(const Cluster& cluster) {
     std::map<std::pair<Ballot, Value>, std::set<NodeId>> votes;
-    for (const NodeId id : cluster.nodes())
+    for (const NodeId id : cluster.nodes()) {
         for (const Acceptance& one : cluster.at(id).acceptances())
             votes[{one.ballot, one.value}].insert(id);
+    }
     std::set<Value> chosen;
     for (const auto& [vote, nodes] : votes)
         if (nodes.size() >= cluster.quorum()) chosen.insert(vote.second);

@@ -26,6 +26,9 @@ using Chain = std::uint64_t;
 inline constexpr std::uint16_t format_major = 4;
 inline constexpr std::uint16_t format_minor = 0;
 inline constexpr std::uint32_t super_slots = 4;
+/// Generations, segment ids and LSNs stay below: a log that writes one each nanosecond takes a
+/// century to get there. What says more was not written by a log.
+inline constexpr std::uint64_t counters_end = std::uint64_t{1} << 62;
 inline constexpr std::uint32_t frame_header_bytes = 64;
 inline constexpr std::uint32_t frame_blocks_max = 256;
 inline constexpr std::uint32_t records_per_block = 36; // layout fixed
@@ -193,7 +196,8 @@ check_body(std::span<const std::byte> frame, const FrameHeader& header, Layout l
 
 /// "wal-" 16 hexadecimal digits ".seg", and the same ending in ".new" while it is being made.
 std::string segment_name(std::uint64_t segment, bool unfinished = false);
-/// The segment's number, or 0 when the name does not follow the grammar exactly.
+/// The segment's number, or 0 when the name does not follow the grammar exactly or no log gets
+/// there.
 std::uint64_t parse_segment_name(std::string_view name, bool unfinished = false) noexcept;
 inline constexpr std::string_view super_name = "SUPER";
 inline constexpr std::string_view lock_name = "LOCK";
