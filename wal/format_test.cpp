@@ -191,9 +191,10 @@ TEST(WalFormat, ACounterThatNoLogReachesIsDamage) {
         EXPECT_EQ(
             decode(with_field<L>(example_super(), at, counters_end - 1), super),
             BlockContent::valid);
-        for (const std::uint64_t value : {counters_end, ~std::uint64_t{0}})
+        for (const std::uint64_t value : {counters_end, ~std::uint64_t{0}}) {
             EXPECT_EQ(
                 decode(with_field<L>(example_super(), at, value), super), BlockContent::damaged);
+        }
     }
     using H = SegmentLayout;
     for (const std::size_t at : {H::segment, H::first_lsn, H::prev_segment, H::prev_end_lsn}) {
