@@ -17,8 +17,7 @@ using testing::quiet;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool heap_is_plain = false;
 #elif defined(__has_feature)
-constexpr bool heap_is_plain =
-    !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer);
+constexpr bool heap_is_plain = !__has_feature(address_sanitizer);
 #else
 constexpr bool heap_is_plain = true;
 #endif
