@@ -35,6 +35,15 @@ std::size_t newest_slot(Image& i) {
     return best;
 }
 
+/// SUPER as it was before the newest segment, whose header is gone: the file looks like a spare.
+void forget_newest(Image& i) {
+    i.edit_super([](std::size_t, Super& super) {
+        super.highest_opened = 8;
+        super.end = {};
+    });
+    i.zero(newest, 0);
+}
+
 std::vector<Row> payload_rows() {
     using R = Refusal;
     const auto record = [](Image& i, std::size_t byte, std::uint32_t add, bool crc) {
@@ -202,6 +211,8 @@ std::vector<Row> super_rows() {
              i.edit_super([](std::size_t, Super& super) { super.highest_opened = 8; });
          },
          Verdict::ok},
+        {82, "an old SUPER restored, the newest header gone", forget_newest, Verdict::refuse,
+         R::corrupt},
     };
 }
 
@@ -213,6 +224,25 @@ TEST(WalDamage, FilesAndNamesGetTheVerdictOfTheTable) {
 }
 TEST(WalDamage, SuperGetsTheVerdictOfTheTable) {
     judge_all(super_rows());
+}
+
+// While SUPER is whole, what it does not name is a spare by its beginning. A slot that is lost may
+// have named it: then all of the file is looked at.
+TEST(WalDamage, AfterALostSlotSparesAreReadToTheirEnd) {
+    DamageBase& start = damage_base(4096);
+    const auto judged = [&](bool slot_lost) {
+        Image image(start.pool, start.quiet);
+        forget_newest(image);
+        for (std::size_t block = 1; block < at(4);
+             ++block) // what vouches lies behind the first piece
+            image.zero(newest, block);
+        if (slot_lost) zero_slots(image, 0, 1);
+        return scan_image(start.pool, image.image, {.chunk_bytes = 4 * block_bytes});
+    };
+    EXPECT_EQ(judged(false).verdict, Verdict::ok);
+    const ScanReport report = judged(true);
+    EXPECT_EQ(report.refusal, Refusal::corrupt) << report.text;
+    EXPECT_EQ(report.segment, newest);
 }
 
 } // namespace

@@ -226,10 +226,17 @@ std::uint64_t largest_file(const disk::Image& image) {
     return largest;
 }
 
+/// Every open draws its salts from bits of its own, as callers promise (LogOptions::entropy):
+/// damage can make a segment begin twice at one LSN.
+LogOptions next_open(LogOptions log) {
+    ++log.entropy;
+    return log;
+}
+
 void recover(
     disk::Pool& pool, const disk::Image& image, const ScanReport& report, std::uint8_t options) {
     const auto storage = testing::storage_options(pool);
-    LogOptions log = testing::small_options();
+    LogOptions log = next_open(testing::small_options());
     log.open = LogOptions::Open::existing;
     log.scan.strict = (options & strict) != 0;
     testing::LogDriver first(pool, image, log, storage);
@@ -245,6 +252,7 @@ void recover(
     PROMTACT_ASSERT(first.log->last() + 1 == report.end.next_lsn);
     // Strict opening may refuse what a recycled file holds behind its end.
     log.scan.strict = false;
+    log = next_open(log);
     testing::LogDriver second(pool, first.crash(), log, storage);
     PROMTACT_ASSERT(second.open());
     PROMTACT_ASSERT(second.log->last() == first.log->last());
@@ -252,7 +260,7 @@ void recover(
     PROMTACT_ASSERT(second.log->voids() == first.log->voids());
     const Lsn next = second.log->last() + 1;
     PROMTACT_ASSERT(testing::commit_one(second) == next);
-    testing::LogDriver third(pool, second.crash(), log, storage);
+    testing::LogDriver third(pool, second.crash(), next_open(log), storage);
     PROMTACT_ASSERT(third.open());
     PROMTACT_ASSERT(third.log->last() == next);
 }

@@ -290,6 +290,7 @@ void LogScan::on_opened(std::int64_t size) {
     file_bytes_ = static_cast<std::uint64_t>(size);
     const std::uint64_t whole = report_.super->segment_bytes;
     const bool used = present_[cursor_] <= report_.super->highest_opened;
+    const bool doubtful = report_.slots_damaged > 0; // a slot that is lost may have named it
     if (file_bytes_ < whole && used) {
         return refuse(
             Refusal::corrupt, "R2",
@@ -297,7 +298,8 @@ void LogScan::on_opened(std::int64_t size) {
     }
     report_.oversize = report_.oversize || file_bytes_ > whole;
     // A file that no slot says was opened is most likely a spare: its header tells.
-    const std::uint64_t first = used ? whole : std::min<std::uint64_t>(options_.chunk_bytes, whole);
+    const std::uint64_t first =
+        used || doubtful ? whole : std::min<std::uint64_t>(options_.chunk_bytes, whole);
     wanted_ = std::min(first, file_bytes_ / block_bytes * block_bytes);
     submitted_ = front_ = 0;
     pieces_.clear();

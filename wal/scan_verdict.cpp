@@ -167,18 +167,19 @@ void LogScan::judge_unopened() {
     const std::uint64_t segment = present_[cursor_];
     const Super& super = *report_.super;
     if (segment != expected_segment() && !spare_follows(segment)) gap_ = true;
-    if (segment <= super.highest_opened) {
-        // Its header and first frame were one write, and nothing of it was acknowledged before.
-        const auto content = buffer_.span().first(static_cast<std::size_t>(wanted_));
-        const Lsn acknowledged = acknowledged_in(content, super.layout);
-        const bool last = segment == super.highest_opened && segment == expected_segment();
-        if (!last || super.end.segment >= segment || acknowledged >= report_.end.next_lsn) {
-            report_.lost_first = report_.end.next_lsn;
-            report_.lost_last = acknowledged;
-            return refuse(
-                Refusal::corrupt, "R2",
-                "the segment's header is gone, and records in it were acknowledged");
-        }
+    // Its header and first frame were one write, and SUPER named it before anything in it was
+    // acknowledged. Frames of the file's earlier uses vouch for less than the log holds.
+    const auto content = buffer_.span().first(static_cast<std::size_t>(wanted_));
+    const Lsn acknowledged = acknowledged_in(content, super.layout);
+    const bool opened = segment <= super.highest_opened;
+    const bool last = segment == super.highest_opened && segment == expected_segment();
+    if (acknowledged >= report_.end.next_lsn ||
+        (opened && (!last || super.end.segment >= segment))) {
+        report_.lost_first = report_.end.next_lsn;
+        report_.lost_last = acknowledged;
+        return refuse(
+            Refusal::corrupt, "R2",
+            "the segment's header is gone, and records in it were acknowledged");
     }
     if (gap_ || file_bytes_ < super.segment_bytes) {
         report_.leftovers.push_back(segment_name(segment));
