@@ -33,6 +33,7 @@ function(promtact_gate id)
   endforeach()
   target_sources(promtact_gate_catalog PRIVATE ${id}/gate.cpp ${arg_SOURCES})
   promtact_use(PRIVATE promtact_gate_catalog ${arg_DEPENDS})
+  set_property(GLOBAL APPEND PROPERTY PROMTACT_LINKS_gate_catalog ${arg_DEPENDS})
   set_property(GLOBAL APPEND PROPERTY PROMTACT_GATES ${id})
   promtact_test(gate_${id} KIND ${arg_KIND} FILES ${id}/gate_test.cpp
                 DEPENDS promtact::gate_catalog promtact::gates promtact::base ${arg_DEPENDS})

@@ -3,8 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <promtact/engine/plan.hpp>
-
-#include "testing/ring.hpp"
+#include <promtact/engine/testing/ring.hpp>
 
 namespace promtact::engine {
 namespace {

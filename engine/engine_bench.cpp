@@ -6,8 +6,7 @@
 #include <benchmark/benchmark.h>
 
 #include <promtact/engine/engine.hpp>
-
-#include "testing/ring.hpp"
+#include <promtact/engine/testing/ring.hpp>
 
 namespace promtact::engine {
 namespace {

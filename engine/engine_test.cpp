@@ -8,8 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <promtact/engine/engine.hpp>
-
-#include "testing/ring.hpp"
+#include <promtact/engine/testing/ring.hpp>
 
 namespace promtact::engine {
 namespace {

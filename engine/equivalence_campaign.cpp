@@ -4,7 +4,7 @@
 // A thousand seeds of each of the seven shapes, compared at every step.
 #include <gtest/gtest.h>
 
-#include "testing/equivalence.hpp"
+#include <promtact/engine/testing/equivalence.hpp>
 
 namespace promtact::engine::testing {
 namespace {

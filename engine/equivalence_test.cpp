@@ -2,7 +2,7 @@
 // Copyright the Promtact authors
 #include <gtest/gtest.h>
 
-#include "testing/equivalence.hpp"
+#include <promtact/engine/testing/equivalence.hpp>
 
 namespace promtact::engine::testing {
 namespace {

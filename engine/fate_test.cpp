@@ -4,8 +4,7 @@
 
 #include <promtact/engine/engine.hpp>
 #include <promtact/engine/fate_editors.hpp>
-
-#include "testing/ring.hpp"
+#include <promtact/engine/testing/ring.hpp>
 
 namespace promtact::engine {
 namespace {

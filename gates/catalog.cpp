@@ -9,13 +9,16 @@
 
 #include "bpf_load/gate.hpp"
 #include "crash_images/gate.hpp"
+#include "determinism_twin/gate.hpp"
 #include "direct_io/gate.hpp"
 #include "direct_wal/gate.hpp"
 #include "durable_write_block/gate.hpp"
 #include "durable_write_file/gate.hpp"
+#include "engine_equivalence/gate.hpp"
 #include "link_delay/gate.hpp"
 #include "netns_lifecycle/gate.hpp"
 #include "packet_fault/gate.hpp"
+#include "seed_sweep/gate.hpp"
 #include "storage_faults/gate.hpp"
 #include "uring_probe/gate.hpp"
 #include "wal_throughput/gate.hpp"
@@ -41,6 +44,11 @@ std::span<const GateEntry> catalog() {
         {&bpf_load_info, &run_bpf_load},
         {&packet_fault_info, &run_packet_fault},
         {&link_delay_info, &run_link_delay},
+
+        // protocol
+        {&engine_equivalence_info, &run_engine_equivalence},
+        {&determinism_twin_info, &run_determinism_twin},
+        {&seed_sweep_info, &run_seed_sweep},
     };
     return entries;
 }

@@ -11,7 +11,7 @@
 #include <promtact/harness/umbrella.hpp>
 #include <promtact/sim/sim_main.hpp>
 
-#include "paxos/protocol.hpp"
+#include <paxos/protocol.hpp>
 
 namespace promtact::harness {
 

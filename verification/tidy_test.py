@@ -24,6 +24,7 @@ LAYERS = HASH_HEAD + """
 unit base    base/ :
 unit uring   uring/ : base
 unit engine  engine/ : base
+unit reference engine/reference/ : base engine
 unit gates   gates/ : base
 pure engine
 library liburing.h : uring/
@@ -71,6 +72,9 @@ CASES = [
      "engine/e.hpp", HPP + "#include <promtact/base/clock.hpp>\n", "is pure"),
     ("layers", {"engine/e.hpp": HPP + "#include <map>\n"},
      "engine/e.hpp", HPP + "#include <thread>\n", "pure unit"),
+    ("layers",
+     {"engine/reference/e.hpp": HPP + "#include <promtact/engine/concepts.hpp>\n"},
+     "engine/reference/e.hpp", HPP + "#include <promtact/engine/fates.hpp>\n", "proves nothing"),
     ("includes", {BASE_HEADER: HPP, "base/x.cpp": HEAD + "#include <promtact/base/x.hpp>\n"},
      "base/x.cpp", HEAD + '#include "promtact/base/x.hpp"\n', "public header"),
     ("includes", {"base/y_internal.hpp": HPP, "base/x.cpp": HEAD + '#include "y_internal.hpp"\n'},

@@ -13,8 +13,7 @@
 namespace promtact::wal {
 namespace {
 
-constexpr std::uint32_t list_bytes = super_slots * block_bytes; // also holds SUPER
-constexpr std::uint32_t super_bytes = super_slots * block_bytes;
+constexpr std::uint32_t super_bytes = super_slots * block_bytes; // also what a list is read into
 
 } // namespace
 
@@ -28,7 +27,7 @@ AlignedBytes::AlignedBytes(std::size_t bytes, std::size_t alignment) : bytes_(by
 
 LogScan::LogScan(Storage& storage, const ScanOptions& options)
     : storage_(&storage), options_(options),
-      buffer_(list_bytes, std::max<std::size_t>(storage.limits().align_memory, 64)) {
+      buffer_(super_bytes, std::max<std::size_t>(storage.limits().align_memory, 64)) {
     PROMTACT_ASSERT(options.chunk_bytes >= block_bytes);
     PROMTACT_ASSERT(options.chunk_bytes % block_bytes == 0);
 }
@@ -74,7 +73,7 @@ void LogScan::submit_next() {
     switch (phase_) {
     case Phase::list:
         return submit(
-            {.kind = IoKind::list, .offset = entries_, .data = buffer_.span().first(list_bytes)});
+            {.kind = IoKind::list, .offset = entries_, .data = buffer_.span().first(super_bytes)});
     case Phase::super_open:
         return submit({.kind = IoKind::open, .file = super_file, .name = super_name});
     case Phase::super_read:
@@ -290,27 +289,26 @@ void LogScan::on_opened(std::int64_t size) {
     file_bytes_ = static_cast<std::uint64_t>(size);
     const std::uint64_t whole = report_.super->segment_bytes;
     const bool used = present_[cursor_] <= report_.super->highest_opened;
-    const bool doubtful = report_.slots_damaged > 0; // a slot that is lost may have named it
     if (file_bytes_ < whole && used) {
         return refuse(
             Refusal::corrupt, "R2",
             "the file is shorter than the segment, which was acknowledged at its full size");
     }
     report_.oversize = report_.oversize || file_bytes_ > whole;
-    // A file that no slot says was opened is most likely a spare: its header tells.
-    const std::uint64_t first =
-        used || doubtful ? whole : std::min<std::uint64_t>(options_.chunk_bytes, whole);
-    wanted_ = std::min(first, file_bytes_ / block_bytes * block_bytes);
+    // Never more than the file has, whatever SUPER states.
+    const std::uint64_t room = std::min(whole, file_bytes_ / block_bytes * block_bytes);
+    // What no slot names is most likely a spare: its beginning tells. A lost slot may have named
+    // it.
+    const bool all = used || report_.slots_damaged > 0;
+    wanted_ = all ? room : std::min<std::uint64_t>(options_.chunk_bytes, room);
     submitted_ = front_ = 0;
     pieces_.clear();
     pieces_whole_ = 0;
     first_id_ = next_id_;
     phase_ = Phase::read;
     if (wanted_ < block_bytes) return judge_unopened();
-    // Never more than the file has, whatever SUPER states, and never two buffers at once.
-    const std::uint64_t room = std::min(whole, file_bytes_ / block_bytes * block_bytes);
     if (buffer_.span().size() < room) {
-        buffer_ = AlignedBytes();
+        buffer_ = AlignedBytes(); // never two at once
         buffer_ = AlignedBytes(
             static_cast<std::size_t>(room),
             std::max<std::size_t>(storage_->limits().align_memory, 64));

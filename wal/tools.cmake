@@ -16,7 +16,7 @@ promtact_test(wal_tools FILES dump_test.cpp explain_test.cpp export_test.cpp mig
 promtact_fuzz(wal log_fuzz.cpp DEPENDS promtact::wal_tools wal_allocation_peak)
 promtact_fuzz(wal export_fuzz.cpp DEPENDS promtact::wal_tools)
 # XXH3 crawls at -O1.
-set_source_files_properties(frame.cpp frame_builder.cpp log_fuzz.cpp memory_storage.cpp PROPERTIES COMPILE_OPTIONS -O2)
+set_source_files_properties(frame.cpp frame_builder.cpp log_fuzz.cpp PROPERTIES COMPILE_OPTIONS -O2)
 if(PROMTACT_TESTS AND NOT PROMTACT_FUZZ) # slow under the sanitizers
   set_tests_properties(fuzz-replay.log_fuzz fuzz-replay.export_fuzz PROPERTIES TIMEOUT 300)
 endif()

@@ -9,8 +9,9 @@
 #include <promtact/scenario/read_scenario.hpp>
 #include <promtact/sim/sim_main.hpp>
 
-#include "paxos/protocol.hpp"
 #include "testing/chatter.hpp"
+
+#include <paxos/protocol.hpp>
 
 namespace promtact::sim {
 namespace {
@@ -133,6 +134,23 @@ TEST_F(Commands, ASweepKeepsItsFirstFailureAndReplayTellsIt) {
     const Ran shrunk = run(run_shrink, bad_, {kept, "--out", small});
     EXPECT_EQ(shrunk.exit, 0) << shrunk.err;
     EXPECT_EQ(run(run_replay, bad_, {small}).exit, 0);
+}
+
+// What a guided sweep runs depends on what it learned: its failure is kept as the case, not the
+// seed.
+TEST_F(Commands, AFailureOfAGuidedSweepIsKeptAsItsCase) {
+    const std::string file = write("chaos.json", chaos());
+    const std::string corpus = path("guided");
+    const Ran swept =
+        run(run_sweep, bad_,
+            {"-c", file, "--strategy", "guided", "--seeds", "20000", "--corpus", corpus});
+    EXPECT_EQ(swept.exit, 1);
+    ASSERT_EQ(std::distance(std::filesystem::directory_iterator(corpus), {}), 1) << swept.err;
+    const std::string kept = std::filesystem::directory_iterator(corpus)->path().string();
+    const Ran told = run(run_replay, bad_, {kept});
+    EXPECT_EQ(told.exit, 0);
+    EXPECT_THAT(told.out, HasSubstr("the same, event by event"));
+    EXPECT_THAT(told.out, HasSubstr("property  promises are kept"));
 }
 
 } // namespace

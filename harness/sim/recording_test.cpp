@@ -9,9 +9,10 @@
 #include <promtact/scenario/read_scenario.hpp>
 #include <promtact/sim/recording.hpp>
 
-#include "paxos/protocol.hpp"
 #include "test_paths.hpp"
 #include "testing/chatter.hpp"
+
+#include <paxos/protocol.hpp>
 
 namespace promtact::sim {
 namespace {

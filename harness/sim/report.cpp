@@ -67,6 +67,13 @@ std::string text_of(const std::string& protocol, const Case& run, const RunRepor
     text += fmt::format(
         "chance    {} lost, {} delayed, {} copied\n", report.chance.lost, report.chance.delayed,
         report.chance.copied);
+    if (report.clients.operations > 0) {
+        text += fmt::format(
+            "clients   {} operations, {} answered{}\n", report.clients.operations,
+            report.clients.answered,
+            report.clients.history.verdict == HistoryReport::Verdict::holds ? ", linearizable"
+                                                                            : "");
+    }
     if (report.commands > 0) text += fmt::format("commands  {}\n", report.commands);
     if (report.restarts > 0) text += fmt::format("restarts  {}\n", report.restarts);
     for (const engine::Goals::Goal& goal : report.goals)
@@ -125,6 +132,8 @@ void write_report(
     json.end();
     json.field("commands", report.commands);
     json.field("restarts", report.restarts);
+    json.field("operations", report.clients.operations);
+    json.field("answered", report.clients.answered);
     json.array("goals");
     for (const engine::Goals::Goal& goal : report.goals) {
         json.object_item();

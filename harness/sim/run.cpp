@@ -52,6 +52,14 @@ void judge(const Case& run, RunReport& report) {
     }
     for (const std::string& goal : run.scenario.expect.goals)
         if (!reached(report, goal)) return vacuous("goal not reached: " + goal);
+    using History = HistoryReport::Verdict;
+    const HistoryReport& history = report.clients.history;
+    if (history.verdict == History::vacuous) return vacuous(history.text);
+    if (history.verdict == History::budget_exhausted) {
+        report.verdict = engine::Verdict::budget_exhausted;
+        report.text = history.text;
+        return;
+    }
     const std::optional<Digest128>& trace = run.scenario.expect.trace;
     if (!trace || *trace == report.end.trace) return;
     report.verdict = engine::Verdict::fail;
@@ -72,7 +80,8 @@ RunReport report_of(const Case& run, const Session& session) {
         .goals = session.goals(),
         .nodes = session.nodes(),
         .commands = session.commands(),
-        .restarts = session.restarts()};
+        .restarts = session.restarts(),
+        .clients = session.clients()};
     judge(run, report);
     return report;
 }
@@ -113,6 +122,7 @@ RunReport run_case(const Protocol& protocol, const Case& run, const RunOptions& 
             if (options.after_step) options.after_step(*session);
             if (!goes_on) break;
         }
+        session->finish();
         RunReport report = report_of(run, *session);
         report.fates_unmatched = editors.unmatched();
         return report;

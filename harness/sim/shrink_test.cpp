@@ -6,8 +6,9 @@
 #include <promtact/sim/shrink.hpp>
 
 #include "minimise_internal.hpp"
-#include "paxos/protocol.hpp"
 #include "testing/chatter.hpp"
+
+#include <paxos/protocol.hpp>
 
 namespace promtact::sim {
 namespace {

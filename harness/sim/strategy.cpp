@@ -12,7 +12,7 @@ namespace promtact::sim {
 namespace {
 
 constexpr std::array<std::string_view, all_strategies.size()> strategy_names{
-    "random", "swarm", "pct"};
+    "random", "swarm", "pct", "guided"};
 
 // Kinds of choices; each has a stream of its own.
 constexpr Purpose fault_purpose = user_purpose(1);
@@ -213,7 +213,7 @@ Planned plan(
     planned.run.scenario.seed = seed;
     planned.run.faults_due = scenario.faults.size();
     FaultWeights weights = options.weights;
-    if (options.kind == StrategyKind::swarm)
+    if (options.kind == StrategyKind::swarm || options.kind == StrategyKind::guided)
         weights = swarmed(planned.run.scenario, options.weights, seed);
     add_faults(planned.run.scenario, weights, abilities, options.faults, seed);
     if (options.kind == StrategyKind::pct) {

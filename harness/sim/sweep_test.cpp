@@ -9,8 +9,9 @@
 #include <promtact/scenario/read_scenario.hpp>
 #include <promtact/sim/sweep.hpp>
 
-#include "paxos/protocol.hpp"
 #include "testing/chatter.hpp"
+
+#include <paxos/protocol.hpp>
 
 namespace promtact::sim {
 namespace {

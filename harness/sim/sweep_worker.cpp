@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <promtact/base/atomic_file.hpp>
+#include <promtact/sim/guide.hpp>
 #include <promtact/sim/twin.hpp>
 
 #include "sweep_worker_internal.hpp"
@@ -13,12 +14,13 @@ namespace promtact::sim {
 namespace {
 
 constexpr std::size_t text_max = 4096; // of a failure's words
+constexpr std::size_t case_max = std::size_t{4} << 20;
 
 void put(std::string& bytes, std::uint64_t value) {
     bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
-void put(std::string& bytes, const std::string& text) {
-    const std::string_view kept = std::string_view(text).substr(0, text_max);
+void put(std::string& bytes, const std::string& text, std::size_t most = text_max) {
+    const std::string_view kept = std::string_view(text).substr(0, most);
     put(bytes, kept.size());
     bytes.append(kept);
 }
@@ -73,6 +75,51 @@ void count_run(const RunReport& report, bool twin, const SweepShared& shared, Sw
         add(shared.goals()[i], report.goals[i].times);
 }
 
+/// Runs a plan, twice when it is to be compared; a guide learns from it.
+RunReport carry_out(const Protocol& protocol, const Planned& planned, bool twin, Guide* guide) {
+    if (twin) return run_twice(protocol, planned.run).report;
+    RunOptions options{.editor = planned.editor.get()};
+    std::set<std::uint64_t> shapes;
+    if (guide != nullptr) {
+        options.after_step = [&shapes](const Session& session) {
+            shapes.insert(shape_of(session.nodes()));
+        };
+    }
+    RunReport report = run_case(protocol, planned.run, options);
+    if (guide != nullptr) guide->learn(planned.run, shapes);
+    return report;
+}
+
+/// With an id for every fault, as a file has them.
+Case numbered(Case run) {
+    run.fault_ids.clear();
+    for (std::uint32_t id = 0; id < run.scenario.faults.size(); ++id)
+        run.fault_ids.push_back(id);
+    return run;
+}
+
+/// Writes a failure to the parent.
+void tell(int fd, std::uint64_t seed, const Outcome& outcome, const std::string& case_text) {
+    std::string bytes;
+    put(bytes, seed);
+    put(bytes, static_cast<std::uint64_t>(outcome.verdict));
+    put(bytes, outcome.property);
+    put(bytes, outcome.key);
+    put(bytes, outcome.text);
+    put(bytes, outcome.step);
+    put(bytes, outcome.events);
+    put(bytes, outcome.trace.high);
+    put(bytes, outcome.trace.low);
+    put(bytes, case_text, case_max);
+    static_cast<void>(write_all(fd, std::as_bytes(std::span(bytes)), "the pipe of a sweep"));
+}
+
+void stop_after(SweepControl& control, std::uint64_t index) {
+    std::uint64_t last = control.last;
+    while (index < last && !control.last.compare_exchange_weak(last, index)) {
+    }
+}
+
 bool is_failure(engine::Verdict verdict) {
     return verdict != engine::Verdict::pass && verdict != engine::Verdict::vacuous;
 }
@@ -84,6 +131,9 @@ void sweep_worker(
     const SweepShared& shared, std::uint32_t worker, int failures_fd) {
     SweepControl& control = shared.control();
     SweepSlot& slot = shared.slots()[worker];
+    std::optional<Guide> guide;
+    if (options.strategy.kind == StrategyKind::guided)
+        guide.emplace(options.strategy, scenario, protocol.abilities);
     while (!control.stop) {
         const std::uint64_t index = control.next.fetch_add(1);
         while (index >= control.limit && !control.stop)
@@ -92,32 +142,24 @@ void sweep_worker(
         if (index >= control.limit || index > control.last) break;
         slot.index = index;
         const std::uint64_t seed = seed_at(options, index);
-        const Planned planned = plan(options.strategy, scenario, protocol.abilities, seed);
+        Planned planned;
+        if (guide) {
+            planned.run = guide->next(seed);
+        } else {
+            planned = plan(options.strategy, scenario, protocol.abilities, seed);
+        }
         const bool twin =
             planned.editor == nullptr && options.twin_every > 0 && index % options.twin_every == 0;
-        const RunReport report =
-            twin ? run_twice(protocol, planned.run).report
-                 : run_case(protocol, planned.run, {.editor = planned.editor.get()});
+        const RunReport report = carry_out(protocol, planned, twin, guide ? &*guide : nullptr);
         count_run(report, twin, shared, slot);
         if (is_failure(report.verdict)) {
-            const Outcome outcome = outcome_of(report);
-            std::string bytes;
-            put(bytes, seed);
-            put(bytes, static_cast<std::uint64_t>(outcome.verdict));
-            put(bytes, outcome.property);
-            put(bytes, outcome.key);
-            put(bytes, outcome.text);
-            put(bytes, outcome.step);
-            put(bytes, outcome.events);
-            put(bytes, outcome.trace.high);
-            put(bytes, outcome.trace.low);
-            static_cast<void>(
-                write_all(failures_fd, std::as_bytes(std::span(bytes)), "the pipe of a sweep"));
-            if (!options.keep_going) {
-                std::uint64_t last = control.last;
-                while (index < last && !control.last.compare_exchange_weak(last, index)) {
-                }
+            std::string case_text;
+            if (guide) {
+                case_text =
+                    write_recording({.protocol = protocol.name, .run = numbered(planned.run)});
             }
+            tell(failures_fd, seed, outcome_of(report), case_text);
+            if (!options.keep_going) stop_after(control, index);
         }
         slot.index = SweepSlot::idle;
     }
@@ -139,6 +181,7 @@ std::vector<SweepFailure> take_failures(std::string& bytes) {
         outcome.events = taker.number();
         outcome.trace.high = taker.number();
         outcome.trace.low = taker.number();
+        failure.case_text = taker.text();
         if (!taker.complete()) break;
         all.push_back(std::move(failure));
         taken += taker.taken();

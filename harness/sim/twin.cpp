@@ -93,6 +93,7 @@ TwinReport run_twice(const Protocol& protocol, const Case& run) {
             if (!twins.divergence) twins.divergence = compare_stops(*a.session, *b.session);
             if (twins.divergence || !first || !second) break;
         }
+        a.session->finish();
         twins.report = report_of(run, *a.session);
     } catch (const std::exception& thrown) {
         twins.report = error_report(run, std::string("the protocol threw: ") + thrown.what());

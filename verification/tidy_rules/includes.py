@@ -20,6 +20,11 @@ PURE_BANNED_HEADERS = {
 }
 
 
+# What the second engine may have in common with the first: the form of a protocol and the fold of
+# the trace.
+REFERENCE_MAY_SHARE = {"promtact/engine/concepts.hpp", "promtact/engine/event.hpp"}
+
+
 @dataclass
 class Layers:
     """cmake/layers.txt, parsed."""
@@ -117,6 +122,11 @@ def check_layers(tree):
         if layers.unit_of(source.path) is None:
             continue
         for line, _, header in includes(source):
+            if source.path.startswith("engine/reference/") and header.startswith(
+                    "promtact/engine/") and header not in REFERENCE_MAY_SHARE:
+                yield Finding(source.path, line, "layers",
+                              f"<{header}> in the reference engine: it shares only "
+                              f"{', '.join(sorted(REFERENCE_MAY_SHARE))}, or it proves nothing")
             if header.startswith("promtact/") and header.count("/") >= 2:
                 yield from _check_unit_include(tree, source, line, header, layers, pure)
             for library, patterns in layers.libraries:
@@ -151,7 +161,7 @@ def _unit_folder(tree, path):
 def _public_header_exists(tree, header):
     """At the top of a unit, or of one that lies inside another (harness/sim)."""
     unit = header.split("/")[1]
-    places = [unit, *(f"{above}/{unit}" for above in ("harness", "verification"))]
+    places = [unit, *(f"{above}/{unit}" for above in ("engine", "harness", "verification"))]
     return any(tree.exists(f"{place}/include/{header}") for place in places)
 
 

@@ -134,12 +134,17 @@ resumed(const Flags& flags, const SweepOptions& options, const Scenario& scenari
 /// A failure of a seed, made small.
 std::optional<ShrinkReport> smaller_failure(
     const Flags& flags, const SweepOptions& options, const Protocol& protocol,
-    const Scenario& scenario, std::uint64_t seed, const Outcome& wanted) {
-    Planned planned = plan(options.strategy, scenario, protocol.abilities, seed);
+    const Scenario& scenario, const SweepFailure& failure) {
+    Planned planned = plan(options.strategy, scenario, protocol.abilities, failure.seed);
+    if (!failure.case_text.empty()) {
+        const auto kept = read_recording(failure.case_text, "the failing case");
+        if (!kept) return std::nullopt;
+        planned.run = kept->run;
+    }
     // A strategy's fates become fates of the case.
     if (planned.editor) planned.run = with_fates(protocol, planned.run, planned.editor.get());
     const Outcome again = outcome_of(run_case(protocol, planned.run));
-    if (!same_failure(again, wanted)) return std::nullopt;
+    if (!same_failure(again, failure.outcome)) return std::nullopt;
     if (flags.shrink_runs > 0)
         return shrink(protocol, planned.run, {.runs_max = flags.shrink_runs});
     return ShrinkReport{.small = record(protocol, planned.run)};
@@ -153,14 +158,14 @@ std::optional<ShrinkReport> smallest_failure(
     constexpr std::uint64_t seeds_tried = 4000;
     constexpr std::uint64_t failures_tried = 8;
     const SweepFailure& first = report.failures.front();
-    auto best =
-        smaller_failure(flags, options, protocol, report.scenario, first.seed, first.outcome);
-    if (!best || flags.shrink_runs == 0) return best;
+    auto best = smaller_failure(flags, options, protocol, report.scenario, first);
+    if (!best || flags.shrink_runs == 0 || !first.case_text.empty()) return best;
     std::uint64_t found = 1;
     for (std::uint64_t n = 1; n < seeds_tried && found < failures_tried; ++n) {
         if (best->after.weight() <= 2) break; // it does not get simpler
         const auto other = smaller_failure(
-            flags, options, protocol, report.scenario, first.seed + n, first.outcome);
+            flags, options, protocol, report.scenario,
+            {.seed = first.seed + n, .outcome = first.outcome});
         if (!other) continue;
         ++found;
         if (other->after.weight() < best->after.weight()) best = other;

@@ -173,6 +173,21 @@ class DiskModel {
         });
     }
 
+    /// A stored bit changes by itself: in the atom that is durable, and where it stands unchanged
+    /// among what completed and was issued. Requires: inode exists; bit < 8 * atom_bytes
+    void decay(std::uint32_t inode, std::uint64_t index, std::uint32_t bit) {
+        PROMTACT_ASSERT(inode < durable_.files.size());
+        PROMTACT_ASSERT(bit < 8 * pool_->atom_bytes());
+        const auto at = static_cast<std::size_t>(index);
+        const AtomId good = durable_.files[inode].atom(at);
+        std::array<std::byte, Pool::atom_bytes_max> bytes;
+        std::memcpy(bytes.data(), pool_->bytes(good).data(), pool_->atom_bytes());
+        bytes[bit / 8] ^= static_cast<std::byte>(1U << bit % 8);
+        const AtomId bad = pool_->intern(std::span(bytes).first(pool_->atom_bytes()));
+        for (Image* image : {&issued_, &completed_, &durable_})
+            if (image->files[inode].atom(at) == good) image->files[inode].set_atom(at, bad);
+    }
+
     /// What is left when exactly the pending changes chosen by keep(index) have persisted.
     template <class Keep>
     void crash(Image& image, Keep&& keep) const {

@@ -128,6 +128,15 @@ concept Clocked = Cluster<C> && requires(C& cluster, NodeId node, std::int64_t n
     cluster.set_clock(node, ns);
 };
 
+/// disk(node): the node's disk, a SimDisk (sim_disk.hpp). The engine advances it before the node is
+/// ticked, lets the plan's disk faults loose on it, and crashes it before the node.
+template <class C>
+concept HasDisks = Cluster<C> && requires(C& cluster, NodeId node) {
+    cluster.disk(node).advance(Step{});
+    cluster.disk(node).crash();
+    { cluster.disk(node).fired(std::uint32_t{}) } -> std::convertible_to<std::uint64_t>;
+};
+
 /// corrupt(msg, bits): changes the message as its receiver could see it changed. Without it a
 /// corrupted message is lost, as behind a checksum.
 template <class W, class Message>

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <promtact/engine/client.hpp>
 #include <promtact/engine/network.hpp>
 #include <promtact/engine/node_states.hpp>
 #include <promtact/engine/progress.hpp>
@@ -116,6 +117,22 @@ class Engine {
     bool restart(NodeId node) requires Crashable<C> {
         return guarded([&] { restart_node(index_of(node)); });
     }
+    /// A client asks a node. Requires: the node is up
+    bool submit(NodeId node, const ClientOperation& operation) requires Serving<C> {
+        return guarded([&] {
+            const std::uint32_t index = index_of(node);
+            PROMTACT_ASSERT(states_.up(index));
+            log_.tell(EventKind::client, {node, node}, 0, digest_of(operation), nullptr);
+            cluster_->submit(node, operation);
+            drain(index);
+        });
+    }
+    /// What clients were answered since the last call, in order.
+    [[nodiscard]] std::vector<ClientAnswer> take_answers() { return std::exchange(answers_, {}); }
+    /// A property that is judged outside is broken: the run stops here.
+    void violate(std::string property, Broken broken) {
+        log_.violate(Verdict::fail, std::move(property), std::move(broken));
+    }
     /// Removes what is under way from or to the node; returns how many messages that were.
     std::size_t purge_in_flight(NodeId node) { return network_.purge(members_.id(index_of(node))); }
 
@@ -140,6 +157,13 @@ class Engine {
             for (std::size_t i = 0; i < fired.size(); ++i)
                 if (config_.fault_id(i) == id) fired[i] += count;
         });
+        if constexpr (HasDisks<C>) {
+            for (std::size_t i = 0; i < fired.size(); ++i) {
+                if (config_.faults[i].kind != FaultKind::disk) continue;
+                for (const NodeId node : config_.faults[i].a)
+                    fired[i] += cluster_->disk(node).fired(config_.fault_id(i));
+            }
+        }
         return fired;
     }
     /// How often each injector denied a message.
@@ -170,6 +194,7 @@ class Engine {
         log_.end_step();
     }
     void tick(std::uint32_t node) {
+        if constexpr (HasDisks<C>) cluster_->disk(members_.id(node)).advance(log_.now());
         if (stop() || !states_.up(node)) return;
         std::uint64_t ticks = states_.ticks(node);
         if (states_.paused(node)) return; // its clock goes on
@@ -191,6 +216,13 @@ class Engine {
         for (Message& message : outbox_.messages())
             if (!stop()) network_.send(node, message);
         outbox_.clear();
+        if constexpr (Serving<C>) collect_answers(members_.id(node));
+    }
+    void collect_answers(NodeId node) {
+        const std::size_t known = answers_.size();
+        if constexpr (Serving<C>) cluster_->take_answers(node, answers_);
+        for (std::size_t i = known; i < answers_.size(); ++i)
+            log_.tell(EventKind::answer, {node, node}, 0, digest_of(answers_[i]), nullptr);
     }
     void arrive(InFlight<Message> entry) {
         const std::uint32_t to = members_.index(entry.to);
@@ -219,8 +251,22 @@ class Engine {
                 strike(fault, transition.opens, index_of(id));
             fault_fired_[transition.fault] += transition.opens ? fault.a.size() : 0;
             return;
+        case FaultKind::disk:
+            for (const NodeId id : fault.a)
+                misbehave(fault, config_.fault_id(transition.fault), transition.opens, id);
+            return;
         default:
             return;
+        }
+    }
+    void misbehave(const Fault& fault, std::uint32_t id, bool begins, NodeId node) {
+        if constexpr (HasDisks<C>) {
+            if (begins) {
+                cluster_->disk(node).begin(id, std::get<DiskParams>(fault.params));
+            } else {
+                cluster_->disk(node).end(id);
+            }
+            log_.tell(EventKind::disk, {node, node}, 0, {.high = 0, .low = id}, nullptr);
         }
     }
     void strike(const Fault& fault, bool opens, std::uint32_t node) {
@@ -245,6 +291,7 @@ class Engine {
         if constexpr (Crashable<C>) {
             if (!states_.crash(node)) return;
             log_.tell_node(EventKind::crash, members_.id(node));
+            if constexpr (HasDisks<C>) cluster_->disk(members_.id(node)).crash();
             cluster_->crash(members_.id(node));
             network_.purge(members_.id(node));
         } else {
@@ -330,6 +377,7 @@ class Engine {
     std::vector<std::uint64_t> fault_fired_; // of faults of nodes
     std::optional<Step> healed_at_;
     Outbox<Message> outbox_{};
+    std::vector<ClientAnswer> answers_{}; // not taken yet
     std::vector<std::unique_ptr<Invariant>> invariants_{};
     std::vector<Eventually> bounds_{};
     Goals goals_{};

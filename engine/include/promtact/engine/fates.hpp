@@ -53,7 +53,6 @@ class Fates {
         for (LinkFault& fault : faults_)
             if (fault.fault().active(now)) active_.push_back(&fault);
     }
-    [[nodiscard]] bool has_faults() const noexcept { return !faults_.empty(); }
 
     /// The next message of a link. Requires: indices of members
     [[nodiscard]] Sending next(Step now, std::uint32_t from, std::uint32_t to) noexcept {

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include <promtact/engine/client.hpp>
 #include <promtact/engine/concepts.hpp>
 #include <promtact/engine/cuts.hpp>
 #include <promtact/engine/fates.hpp>
@@ -24,6 +25,7 @@ struct Abilities {
     bool corrupt = false;
     bool size = false;
     bool disk = false;
+    bool serve = false; // clients
 };
 
 template <class C, class W = C>
@@ -34,6 +36,8 @@ constexpr Abilities abilities_of() {
     abilities.clock = Clocked<C>;
     abilities.corrupt = Corrupting<W, M>;
     abilities.size = Sized<W, M>;
+    abilities.serve = Serving<C>;
+    abilities.disk = HasDisks<C>;
     return abilities;
 }
 

@@ -42,15 +42,29 @@ class TypedSession final : public Session, private engine::Observer<typename C::
         : parts_(std::move(parts)), run_(run), cluster_(std::move(cluster)),
           engine_(*cluster_, config_of(run)) {
         if (parts_->prepare) parts_->prepare(engine_, *cluster_);
+        const auto& workload = run_.scenario.workload;
+        if (engine::Serving<C> && workload)
+            clients_.emplace(*workload, run_.scenario.seed, std::as_const(*cluster_).nodes());
     }
 
     bool step() override {
         if (!engine_.step_checked()) return false;
         const std::uint64_t now = engine_.now().value();
         if (due(run_.scenario.propose_every, now)) propose();
+        if (clients_) serve();
         if (parts_->after_step) engine_.act([this] { parts_->after_step(engine_, *cluster_); });
         if (due(run_.scenario.restart_every, now)) restart();
         return engine_.check();
+    }
+
+    void finish() override {
+        if (!clients_ || engine_.stop()) return;
+        clients_->hear(engine_.take_answers(), engine_.now());
+        clients_report_.history = judge_history(clients_->history());
+        if (clients_report_.history.verdict != HistoryReport::Verdict::broken) return;
+        engine_.violate(
+            "what clients saw is linearizable",
+            {.text = clients_report_.history.text, .key = "history"});
     }
 
     [[nodiscard]] const std::optional<engine::Stop>& stop() const override {
@@ -75,7 +89,15 @@ class TypedSession final : public Session, private engine::Observer<typename C::
         }
         return states;
     }
-    [[nodiscard]] std::uint64_t commands() const override { return commands_; }
+    [[nodiscard]] std::uint64_t commands() const override {
+        return clients_ ? clients_->count() : commands_;
+    }
+    [[nodiscard]] ClientsReport clients() const override {
+        ClientsReport report = clients_report_;
+        report.operations = clients_ ? clients_->asked() : 0;
+        report.answered = clients_ ? clients_->answered() : 0;
+        return report;
+    }
     [[nodiscard]] std::uint64_t restarts() const override { return restarts_; }
     void observe(EventSink* sink) override {
         sink_ = sink;
@@ -91,6 +113,17 @@ class TypedSession final : public Session, private engine::Observer<typename C::
         const std::uint64_t number = ++commands_;
         if (!parts_->propose || run_.without_commands.count(number) > 0) return;
         engine_.act([&] { parts_->propose(engine_, *cluster_, number); });
+    }
+    void serve() {
+        if constexpr (engine::Serving<C>) {
+            clients_->hear(engine_.take_answers(), engine_.now());
+            const auto may = [this](std::uint64_t id) {
+                return run_.without_commands.count(id) == 0;
+            };
+            const auto up = [this](NodeId node) { return engine_.up(node); };
+            for (const ClientCall& call : clients_->ask(engine_.now(), may, up))
+                engine_.submit(call.node, call.operation);
+        }
     }
     /// One node after the other.
     void restart() {
@@ -120,6 +153,8 @@ class TypedSession final : public Session, private engine::Observer<typename C::
     std::unique_ptr<C> cluster_;
     engine::Engine<C> engine_;
     EventSink* sink_ = nullptr;
+    std::optional<Clients> clients_{};
+    ClientsReport clients_report_{};
     std::uint64_t commands_ = 0;
     std::uint64_t restarts_ = 0;
 };
@@ -138,7 +173,9 @@ problems_of(const Parts<C>& parts, const std::string& name, const Case& run) {
         say(" takes no client commands (proposeEvery)");
     if (run.scenario.restart_every.value > 0 && !engine::Crashable<C>)
         say(" has no crash() and restart() (restartEvery)");
-    if (run.scenario.workload) say(" serves no clients (workload)");
+    if (run.scenario.workload && !engine::Serving<C>) say(" serves no clients (workload)");
+    if (run.scenario.workload && run.scenario.propose_every.value > 0)
+        say(": proposeEvery and workload exclude each other");
     return problems;
 }
 

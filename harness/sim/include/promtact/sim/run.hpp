@@ -26,6 +26,7 @@ struct RunReport {
     std::vector<NodeState> nodes{};
     std::uint64_t commands = 0;
     std::uint64_t restarts = 0;
+    ClientsReport clients{};
     /// Written fates that no message asked for, of a case with fates.
     std::size_t fates_unmatched = 0;
 };

@@ -17,6 +17,7 @@
 #include <promtact/engine/progress.hpp>
 #include <promtact/engine/stop.hpp>
 #include <promtact/sim/case.hpp>
+#include <promtact/sim/clients.hpp>
 
 namespace promtact::sim {
 
@@ -45,6 +46,13 @@ struct NodeState {
     std::string words{}; // empty when the cluster cannot describe its nodes
 };
 
+/// What came of the scenario's workload.
+struct ClientsReport {
+    std::uint64_t operations = 0; // asked
+    std::uint64_t answered = 0;
+    HistoryReport history{};
+};
+
 /// A run under way. Nothing it does outlasts it.
 class Session {
   public:
@@ -56,6 +64,8 @@ class Session {
     /// One step with everything that belongs to it: deliveries, properties, commands, restarts.
     /// False once the run has stopped.
     virtual bool step() = 0;
+    /// Judges what can be judged at the end only: what clients saw. Call once, after the last step.
+    virtual void finish() = 0;
 
     [[nodiscard]] virtual const std::optional<engine::Stop>& stop() const = 0;
     [[nodiscard]] virtual engine::RunPlace place() const = 0;
@@ -67,6 +77,8 @@ class Session {
     /// Client commands and restarts given so far, left out ones too.
     [[nodiscard]] virtual std::uint64_t commands() const = 0;
     [[nodiscard]] virtual std::uint64_t restarts() const = 0;
+    /// What finish() found; nothing of a run without clients.
+    [[nodiscard]] virtual ClientsReport clients() const = 0;
 
     /// Lifetime of both: outlives the session, or is taken back with nullptr.
     virtual void observe(EventSink* sink) = 0;

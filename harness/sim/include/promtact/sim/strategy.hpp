@@ -23,9 +23,10 @@ enum class StrategyKind : std::uint8_t {
     random, // the scenario, and faults drawn by weight
     swarm,  // the same, but each seed leaves out some kinds and has its own loss and delay
     pct,    // links have priorities, which change at a few steps of the run
+    guided, // plans that led to states of a new shape are changed and run again; see guide.hpp
 };
 inline constexpr std::array all_strategies{
-    StrategyKind::random, StrategyKind::swarm, StrategyKind::pct};
+    StrategyKind::random, StrategyKind::swarm, StrategyKind::pct, StrategyKind::guided};
 std::string_view to_string(StrategyKind kind) noexcept;
 std::optional<StrategyKind> strategy_from(std::string_view word) noexcept;
 
@@ -50,7 +51,8 @@ struct StrategyOptions {
     std::uint32_t changes = 3; // pct: how often priorities change
 };
 
-/// A run that is ready to be carried out. It is a function of options, scenario and seed.
+/// A run that is ready to be carried out. It is a function of options, scenario and seed; of guided
+/// it is what a search begins with.
 struct Planned {
     Case run{};
     std::unique_ptr<engine::FateEditor> editor{}; // may be null

@@ -30,6 +30,7 @@ struct SweepFailure {
     std::uint64_t seed = 0;
     Outcome outcome{};
     bool ended_process = false; // by a signal: it cannot be shrunk
+    std::string case_text{};    // a recording, where the seed alone does not lead to the run
 };
 
 struct SweepTotals {

@@ -9,9 +9,8 @@
 #include <vector>
 
 #include <promtact/engine/engine.hpp>
-
-#include "reference/linear_engine.hpp"
-#include "testing/ring.hpp"
+#include <promtact/engine/testing/ring.hpp>
+#include <promtact/reference/linear_engine.hpp>
 
 namespace promtact::engine::testing {
 

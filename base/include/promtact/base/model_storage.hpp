@@ -1,59 +1,176 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
+//
+// The disk model as a storage: requests in flight that a script, a seed or virtual time completes.
+#pragma once
+
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <promtact/base/choice.hpp>
-#include <promtact/wal/memory_storage.hpp>
+#include <promtact/base/disk_model.hpp>
+#include <promtact/base/storage.hpp>
 
-namespace promtact::wal {
-namespace {
+namespace promtact::disk {
 
-constexpr std::uint32_t file_numbers_max = 4096;
-constexpr std::uint64_t size_max = std::uint64_t{1} << 62;
+namespace detail {
 
-bool has_data(IoKind kind) noexcept {
+inline constexpr std::uint32_t file_numbers_max = 4096;
+inline constexpr std::uint64_t size_max = std::uint64_t{1} << 62;
+
+inline bool has_data(IoKind kind) noexcept {
     return kind == IoKind::read || kind == IoKind::write;
 }
 
-bool is_component(std::string_view name) noexcept {
+inline bool is_component(std::string_view name) noexcept {
     return !name.empty() && name.size() <= 255 && name != "." && name != ".." &&
            name.find('/') == std::string_view::npos && name.find('\0') == std::string_view::npos;
 }
 
-bool names_are_valid(IoKind kind, std::string_view name, std::string_view new_name) noexcept {
+inline bool
+names_are_valid(IoKind kind, std::string_view name, std::string_view new_name) noexcept {
     const bool named = kind == IoKind::create || kind == IoKind::open || kind == IoKind::unlink ||
                        kind == IoKind::rename;
     return !named || (is_component(name) && (kind != IoKind::rename || is_component(new_name)));
 }
 
-} // namespace
+} // namespace detail
 
-MemoryStorage::MemoryStorage(
-    disk::Pool& pool, const disk::Image& start, const MemoryStorageOptions& options)
+struct ModelStorageOptions {
+    StorageLimits limits{
+        .align_memory = 1, .align_offset = 512, .atomic_bytes = 4096, .depth = 32, .direct = true};
+    enum class Order : std::uint8_t {
+        fifo,     // poll() completes everything in the order it was submitted
+        seeded,   // poll() completes some, in an order the seed chooses
+        scripted, // poll() completes nothing by itself; see complete()
+    };
+    Order order = Order::fifo;
+    std::uint64_t seed = 0;
+    std::uint64_t capacity_bytes = ~std::uint64_t{0}; // sum of file sizes; above it -ENOSPC
+};
+
+/// One directory of files in memory, over the disk model.
+class ModelStorage final : public Storage {
+  public:
+    using Order = ModelStorageOptions::Order;
+
+    /// Starts from an image: empty, or what a crash of another storage left.
+    /// Lifetime: pool outlives the storage and its images.
+    ModelStorage(Pool& pool, const Image& start, const ModelStorageOptions& options);
+
+    [[nodiscard]] StorageLimits limits() const override { return options_.limits; }
+    [[nodiscard]] bool submit(const IoOp& op) override;
+    [[nodiscard]] std::size_t poll(std::span<IoDone> done) override;
+    [[nodiscard]] std::size_t wait(std::span<IoDone> done, std::uint64_t timeout_ns) override;
+
+    [[nodiscard]] DiskModel& model() noexcept { return model_; }
+    [[nodiscard]] const DiskModel& model() const noexcept { return model_; }
+    void set_capacity(std::uint64_t bytes) noexcept { options_.capacity_bytes = bytes; }
+
+    /// A request as it was submitted, for traces and scripts.
+    struct Request {
+        std::uint64_t id = 0;
+        IoKind kind = IoKind::read;
+        std::uint32_t file = 0;
+        std::uint64_t offset = 0;
+        std::uint64_t bytes = 0;
+        std::string name{};
+        std::string new_name{};
+    };
+    [[nodiscard]] std::size_t in_flight() const noexcept { return flight_.size(); }
+    /// Requires: index < in_flight(); in order of submission
+    [[nodiscard]] const Request& request(std::size_t index) const { return flight_[index].request; }
+    /// Carries out one request in flight; its answer is what poll() returns next.
+    /// Requires: index < in_flight()
+    void complete(std::size_t index);
+    /// Answers one request in flight with `result` instead. Of its effects the first `atoms` atoms
+    /// happen (writes), none (others). Requires: index < in_flight(), result < 0 or a short count
+    void complete_badly(std::size_t index, std::int64_t result, std::size_t atoms);
+
+    /// Answers one request in flight as if it had been carried out, and does nothing: what a disk
+    /// does that lies. Requires: index < in_flight()
+    void complete_without_effect(std::size_t index, std::int64_t result);
+    /// Stored bits change, see DiskModel::decay().
+    void decay(std::uint32_t inode, std::uint64_t index, std::uint32_t bit) {
+        model_.decay(inode, index, bit);
+    }
+
+    enum class Moment : std::uint8_t { submitted, completed };
+    /// Called after every request was submitted and after every one took effect: each is a moment
+    /// at which the machine may crash.
+    using Observer = std::function<void(Moment, const Request&)>;
+    void observe(Observer observer) { observer_ = std::move(observer); }
+
+    /// Everything that happened, when switched on.
+    struct TraceEvent {
+        Moment moment = Moment::submitted;
+        Request request{};
+    };
+    void record_trace(bool on) noexcept { recording_ = on; }
+    [[nodiscard]] const std::vector<TraceEvent>& trace() const noexcept { return trace_; }
+
+  private:
+    struct Flight {
+        Request request{};
+        std::span<std::byte> data{};
+        Ticket ticket = 0;
+        DiskModel::Sync sync{};
+        std::int64_t refused = 0; // an errno found at submission
+    };
+    static constexpr std::uint32_t npos = DiskModel::npos;
+
+    void issue(Flight& flight);
+    void issue_content(Flight& flight);
+    void issue_name(Flight& flight);
+    [[nodiscard]] std::int64_t perform(Flight& flight);
+    [[nodiscard]] std::int64_t read(const Flight& flight) const;
+    [[nodiscard]] std::int64_t list(const Flight& flight) const;
+    [[nodiscard]] std::uint32_t inode(std::uint32_t file) const noexcept;
+    [[nodiscard]] std::uint64_t bytes_used() const noexcept;
+    void finish(std::size_t index, std::int64_t result);
+    void note(Moment moment, const Request& request);
+
+    ModelStorageOptions options_;
+    DiskModel model_;
+    std::vector<std::uint32_t> files_{}; // inode by file number
+    std::vector<Flight> flight_{};
+    std::vector<IoDone> ready_{};
+    Observer observer_{};
+    std::vector<TraceEvent> trace_{};
+    std::uint64_t choices_ = 0;
+    bool recording_ = false;
+};
+
+inline ModelStorage::ModelStorage(
+    Pool& pool, const Image& start, const ModelStorageOptions& options)
     : options_(options), model_(pool, start) {
     PROMTACT_ASSERT(options.limits.depth >= 1);
     PROMTACT_ASSERT(options.limits.atomic_bytes >= pool.atom_bytes());
 }
 
-std::uint32_t MemoryStorage::inode(std::uint32_t file) const noexcept {
+inline std::uint32_t ModelStorage::inode(std::uint32_t file) const noexcept {
     return file < files_.size() ? files_[file] : npos;
 }
 
-std::uint64_t MemoryStorage::bytes_used() const noexcept {
+inline std::uint64_t ModelStorage::bytes_used() const noexcept {
     std::uint64_t sum = 0;
-    for (const disk::Image::Link& link : model_.issued().links)
+    for (const Image::Link& link : model_.issued().links)
         sum += model_.issued().files[link.inode].size;
     return sum;
 }
 
-void MemoryStorage::note(Moment moment, const Request& request) {
+inline void ModelStorage::note(Moment moment, const Request& request) {
     if (recording_) trace_.push_back({moment, request});
     if (observer_) observer_(moment, request);
 }
 
-bool MemoryStorage::submit(const IoOp& op) {
+inline bool ModelStorage::submit(const IoOp& op) {
     if (flight_.size() + ready_.size() >= options_.limits.depth) return false;
     Flight flight{
         .request =
@@ -71,11 +188,11 @@ bool MemoryStorage::submit(const IoOp& op) {
     return true;
 }
 
-void MemoryStorage::issue(Flight& flight) {
+inline void ModelStorage::issue(Flight& flight) {
     const Request& request = flight.request;
     for (const Flight& other : flight_)
         if (other.request.id == request.id) flight.refused = EINVAL;
-    if (has_data(request.kind)) {
+    if (detail::has_data(request.kind)) {
         const auto address = reinterpret_cast<std::uintptr_t>(flight.data.data());
         if (request.offset % options_.limits.align_offset != 0 ||
             request.bytes % options_.limits.align_offset != 0 ||
@@ -83,8 +200,10 @@ void MemoryStorage::issue(Flight& flight) {
             flight.refused = EINVAL;
         }
     }
-    if (request.file >= file_numbers_max || request.offset > size_max) flight.refused = EINVAL;
-    if (!names_are_valid(request.kind, request.name, request.new_name)) flight.refused = EINVAL;
+    if (request.file >= detail::file_numbers_max || request.offset > detail::size_max)
+        flight.refused = EINVAL;
+    if (!detail::names_are_valid(request.kind, request.name, request.new_name))
+        flight.refused = EINVAL;
     if (flight.refused != 0) return;
     switch (request.kind) {
     case IoKind::read:
@@ -108,7 +227,7 @@ void MemoryStorage::issue(Flight& flight) {
     PROMTACT_UNREACHABLE();
 }
 
-void MemoryStorage::issue_content(Flight& flight) {
+inline void ModelStorage::issue_content(Flight& flight) {
     const Request& request = flight.request;
     const std::uint32_t node = inode(request.file);
     if (node == npos) {
@@ -134,7 +253,7 @@ void MemoryStorage::issue_content(Flight& flight) {
     }
 }
 
-void MemoryStorage::issue_name(Flight& flight) {
+inline void ModelStorage::issue_name(Flight& flight) {
     const Request& request = flight.request;
     std::uint32_t node = model_.lookup(request.name);
     if (request.kind == IoKind::create) {
@@ -150,8 +269,8 @@ void MemoryStorage::issue_name(Flight& flight) {
     }
 }
 
-std::int64_t MemoryStorage::read(const Flight& flight) const {
-    const disk::FileImage& file = model_.completed().files[inode(flight.request.file)];
+inline std::int64_t ModelStorage::read(const Flight& flight) const {
+    const FileImage& file = model_.completed().files[inode(flight.request.file)];
     const std::uint64_t at = flight.request.offset;
     if (at >= file.size) return 0;
     const std::size_t bytes =
@@ -169,9 +288,9 @@ std::int64_t MemoryStorage::read(const Flight& flight) const {
     return static_cast<std::int64_t>(bytes);
 }
 
-std::int64_t MemoryStorage::list(const Flight& flight) const {
+inline std::int64_t ModelStorage::list(const Flight& flight) const {
     std::vector<std::string_view> names;
-    for (const disk::Image::Link& link : model_.completed().links)
+    for (const Image::Link& link : model_.completed().links)
         names.push_back(model_.pool().name(link.name));
     std::sort(names.begin(), names.end());
     std::size_t used = 0;
@@ -185,7 +304,7 @@ std::int64_t MemoryStorage::list(const Flight& flight) const {
     return static_cast<std::int64_t>(used);
 }
 
-std::int64_t MemoryStorage::perform(Flight& flight) {
+inline std::int64_t ModelStorage::perform(Flight& flight) {
     const Request& request = flight.request;
     if (flight.refused != 0) return -flight.refused;
     if (flight.ticket != 0) model_.complete(flight.ticket);
@@ -202,7 +321,7 @@ std::int64_t MemoryStorage::perform(Flight& flight) {
     case IoKind::create:
         return static_cast<std::int64_t>(model_.completed().files[inode(request.file)].size);
     case IoKind::open: {
-        const disk::Image::Link* link = model_.completed().find(model_.pool().name(request.name));
+        const Image::Link* link = model_.completed().find(model_.pool().name(request.name));
         if (link == nullptr) return -ENOENT;
         if (request.file >= files_.size()) files_.resize(request.file + 1, npos);
         files_[request.file] = link->inode;
@@ -219,19 +338,20 @@ std::int64_t MemoryStorage::perform(Flight& flight) {
     PROMTACT_UNREACHABLE();
 }
 
-void MemoryStorage::finish(std::size_t index, std::int64_t result) {
+inline void ModelStorage::finish(std::size_t index, std::int64_t result) {
     const Request request = std::move(flight_[index].request);
     ready_.push_back({.id = request.id, .result = result});
     flight_.erase(flight_.begin() + static_cast<std::ptrdiff_t>(index));
     note(Moment::completed, request);
 }
 
-void MemoryStorage::complete(std::size_t index) {
+inline void ModelStorage::complete(std::size_t index) {
     PROMTACT_ASSERT(index < flight_.size());
     finish(index, perform(flight_[index]));
 }
 
-void MemoryStorage::complete_badly(std::size_t index, std::int64_t result, std::size_t atoms) {
+inline void
+ModelStorage::complete_badly(std::size_t index, std::int64_t result, std::size_t atoms) {
     PROMTACT_ASSERT(index < flight_.size());
     Flight& flight = flight_[index];
     if (flight.ticket != 0) model_.complete_partly(flight.ticket, atoms);
@@ -242,7 +362,13 @@ void MemoryStorage::complete_badly(std::size_t index, std::int64_t result, std::
     finish(index, result);
 }
 
-std::size_t MemoryStorage::poll(std::span<IoDone> done) {
+inline void ModelStorage::complete_without_effect(std::size_t index, std::int64_t result) {
+    PROMTACT_ASSERT(index < flight_.size());
+    if (flight_[index].ticket != 0) model_.complete_partly(flight_[index].ticket, 0);
+    finish(index, result);
+}
+
+inline std::size_t ModelStorage::poll(std::span<IoDone> done) {
     std::size_t budget = 0;
     if (options_.order == Order::fifo) budget = flight_.size();
     if (options_.order == Order::seeded && !flight_.empty()) budget = 1;
@@ -261,8 +387,8 @@ std::size_t MemoryStorage::poll(std::span<IoDone> done) {
     return count;
 }
 
-std::size_t MemoryStorage::wait(std::span<IoDone> done, std::uint64_t) {
+inline std::size_t ModelStorage::wait(std::span<IoDone> done, std::uint64_t) {
     return poll(done);
 }
 
-} // namespace promtact::wal
+} // namespace promtact::disk

@@ -28,6 +28,8 @@ struct LinearConfig {
     std::vector<Fault> faults{}; // split, isolate, link, crash
 };
 
+/// Drives a cluster as Engine does, from one queue that every step searches from end to end.
+/// Lifetime: cluster and wire outlive it.
 template <class C, class W = C>
 class LinearEngine {
   public:

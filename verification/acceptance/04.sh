@@ -1,0 +1,128 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the Promtact authors
+#
+# Acceptance of the simulation engine: every acceptance line (A), precision (P) and performance line
+# (F) as an executable check. From a clean clone it builds what it needs. ONLY=<number> runs one.
+# shellcheck source=verification/acceptance/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+promtact=build/release/bin/promtact
+mutants=build/release/examples/paxos/paxos_mutants
+scenarios=examples/scenarios
+
+prepare() {
+  .ci/setup
+  make --no-print-directory build
+  make --no-print-directory build PRESET=release
+  echo "dev and release are built"
+}
+
+# --- acceptance lines ---
+a1_simulate() {
+  local part
+  "$promtact" simulate -c "$scenarios/leader-partition.json" >"$acceptance_work/run"
+  for part in '^scenario  leader partition' '^seed      0x4A2C' '^nodes     5' '^steps     1200' \
+    '^goal      .*reached [1-9]' '^trace     [0-9a-f]{32}$' '^fault     split .*: [1-9]'; do
+    grep -qE "$part" "$acceptance_work/run" || { echo "no line like $part"; return 1; }
+  done
+  # The control: a fault that never strikes is no pass.
+  cat >"$acceptance_work/vacuous.json" <<'JSON'
+{"seed": "1", "nodes": 3, "steps": 10, "faults": [{"type": "split", "a": [1], "b": [2]}]}
+JSON
+  if "$promtact" simulate -c "$acceptance_work/vacuous.json" >"$acceptance_work/vacuous"; then return 1; fi
+  grep '^verdict   vacuous' "$acceptance_work/vacuous"
+}
+
+# mutant NAME SCENARIO MOST: found from five starts within a minute each, made small to at most MOST
+# faults and fates, and the printed command shows it again.
+mutant() {
+  local name=$1 scenario=$2 most=$3 start from weight smallest=1000 command
+  for start in 1 2 3 4 5; do
+    from=0x$(git rev-parse HEAD | cut -c1-8)$start
+    rm -rf "$acceptance_work/found"
+    if timeout 60 "$mutants" sweep -c "$scenarios/$scenario.json" --protocol "$name" --from "$from" \
+      --seeds 1000000 --corpus "$acceptance_work/found" >"$acceptance_work/swept" 2>/dev/null; then
+      echo "$name from $from: nothing found"
+      return 1
+    fi
+    command=$(sed -n 's/^again:    //p' "$acceptance_work/swept")
+    [[ -n $command ]] || { echo "$name from $from: no command"; return 1; }
+    bash -c "$command --html $acceptance_work/page.html" | grep -q 'the same, event by event'
+    grep -q '"property": ".' "$acceptance_work/page.html"
+    weight=$(json "$(find "$acceptance_work/found" -name '*.json')" \
+      'len(d["scenario"].get("faults", [])) + len(d["fates"])')
+    ((weight < smallest)) && smallest=$weight
+  done
+  ((smallest <= most)) || { echo "$name: the smallest has $smallest faults and fates"; return 1; }
+  echo "$name: the smallest has $smallest faults and fates"
+}
+a2_mutants() {
+  mutant x1 paxos-chaos 3
+  mutant x2 paxos-chaos 3
+  mutant x3 paxos-chaos 9
+  mutant x4 paxos-chaos 3
+  mutant x6 paxos-slow 60
+  mutant x8 paxos-duel 12
+}
+a3_nondeterminism() { dev_tests -R '^Twin\.'; }
+a4_tool_mutants() {
+  dev_tests -R '^(Run.AFaultThatNeverStruck|Paxos.EveryMutantIsFound|Engine.ABoundIsJudged)'
+  dev_tests -R '^(Fate.AFaultThatIsAdded|Twin.T5|Twin.T6|Shrink.T7|Clients.T8)'
+  dev_tests -R '^(Engine.TwoEnginesInterleaved|Engine.EverySeedIsARun)'
+}
+a5_bad_files() {
+  local cases
+  cases=$(grep -c '^## ' harness/scenario/testdata/bad_scenarios.txt)
+  ((cases >= 60))
+  dev_tests -R '^(BadScenarios|Scenario)\.|^fuzz-replay.scenario_fuzz'
+  echo "$cases bad files, each with its line and column"
+}
+a6_interleaved() { dev_tests -R '^Engine.TwoEnginesInterleaved'; }
+a7_sanitizers() {
+  make --no-print-directory build PRESET=asan
+  ctest --test-dir build/asan --output-on-failure --no-tests=error -L '^(engine|sim|scenario|paxos|lin)$'
+}
+
+# --- precisions ---
+p1_reference_behaviour() { dev_tests -R '^(Engine|Schedule|Plan)\.'; }
+p2_sim_main() {
+  # No kernel library, and a program of one's own gets the commands.
+  if ldd build/release/examples/paxos/paxos | grep -E 'uring|libbpf|libnl'; then return 1; fi
+  build/release/examples/paxos/paxos help | grep -E '^  (simulate|sweep|replay|shrink|diff) '
+}
+p3_sim_and_seeds() {
+  "${promtact}-sim" >/dev/null
+  [[ $("${promtact}-seeds" -from 1 -to 50) == "PASS seeds=50 range=1..50 steps=2000" ]]
+  dev_tests -R 'CliTable.*promtact_(sim|seeds)'
+}
+p4_ab_comparison() { dev_tests -R '^Fate.AFaultThatIsAddedMovesNoOtherFate'; }
+p5_schema() { dev_tests -R '^Scenario.BadFilesFollowTheSchema'; }
+p6_reference_shares_little() {
+  python3 verification/tidy.py layers
+  dev_tests -R '^EngineEquivalence\.'
+}
+p7_weaknesses() {
+  python3 verification/tidy.py parity
+  if grep -nE '^W(4[7-9]|5[0-9]|6[0-5]) -> later engine' verification/parity.txt; then return 1; fi
+  echo "no known weakness about the engine is owed"
+}
+p8_new() { dev_tests -R '^(consumer.find_package|Skeleton\.)'; }
+
+check setup "builds from this clone" prepare
+check A1 "simulate prints what was asked; a fault that never struck is vacuous" a1_simulate
+check A2 "each Paxos mutant: found, made small, shown again" a2_mutants
+check A3 "three planted sources of nondeterminism, each at its event" a3_nondeterminism
+check A4 "the tool's own mutants" a4_tool_mutants
+check A5 "malformed scenario files" a5_bad_files
+check A6 "two engines in one process" a6_interleaved
+check A7 "address and undefined-behaviour sanitizers" a7_sanitizers
+check P1 "the reference's behaviour under our names" p1_reference_behaviour
+check P2 "sim_main stands without a kernel library" p2_sim_main
+check P3 "sim and seeds as they were" p3_sim_and_seeds
+check P4 "a fault moves no other fate" p4_ab_comparison
+check P5 "the schema owns the files" p5_schema
+check P6 "the second engine shares little" p6_reference_shares_little
+check P7 "known weaknesses are named tests" p7_weaknesses
+check P8 "promtact new builds from a clean install" p8_new
+finish
