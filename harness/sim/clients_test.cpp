@@ -42,7 +42,7 @@ TEST(Clients, AStaleReadIsFoundAndMadeSmall) {
     }
     ASSERT_EQ(report.verdict, engine::Verdict::fail);
     EXPECT_EQ(report.stop->violation->property, "what clients saw is linearizable");
-    const ShrinkReport small = shrink(wrong, run);
+    const ShrinkReport small = shrink(wrong, run, {.runs_max = 600});
     EXPECT_LE(small.after.commands, 3U) << "a write and a read after it";
     EXPECT_LT(small.after.commands, small.before.commands);
     EXPECT_LE(small.after.fates, 2U);
