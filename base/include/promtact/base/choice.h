@@ -53,14 +53,23 @@ PROMTACT_CHOICE_FN promtact_u64 promtact_mix64(promtact_u64 x) {
     return x;
 }
 
-/* 64 uniform bits for one decision. link: from << 32 | to; position: see promtact_position, or the
- * packet index. */
+/* What all decisions of one purpose on one link have in common. link: from << 32 | to. */
 PROMTACT_CHOICE_FN promtact_u64
-promtact_choose(promtact_u64 seed, promtact_u32 purpose, promtact_u64 link, promtact_u64 position) {
+promtact_choose_stream(promtact_u64 seed, promtact_u32 purpose, promtact_u64 link) {
     promtact_u64 h = promtact_mix64(seed + 0x9e3779b97f4a7c15ULL);
     h = promtact_mix64(h + PROMTACT_CHOICE_CAST(promtact_u64, purpose) * 0xd1342543de82ef95ULL);
-    h = promtact_mix64(h + link * 0xaf251af3b0f025b5ULL);
-    return promtact_mix64(h + position * 0xf1357aea2e62a9c5ULL);
+    return promtact_mix64(h + link * 0xaf251af3b0f025b5ULL);
+}
+
+/* 64 uniform bits for one decision of a stream. position: see promtact_position, or the packet
+ * index. */
+PROMTACT_CHOICE_FN promtact_u64 promtact_choose_at(promtact_u64 stream, promtact_u64 position) {
+    return promtact_mix64(stream + position * 0xf1357aea2e62a9c5ULL);
+}
+
+PROMTACT_CHOICE_FN promtact_u64
+promtact_choose(promtact_u64 seed, promtact_u32 purpose, promtact_u64 link, promtact_u64 position) {
+    return promtact_choose_at(promtact_choose_stream(seed, purpose, link), position);
 }
 
 /* A directed link between two nodes as the link argument. */

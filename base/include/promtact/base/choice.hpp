@@ -61,11 +61,11 @@ struct ChoicePosition {
     static constexpr ChoicePosition index(std::uint64_t index) noexcept { return {index}; }
 };
 
-/// All choices of one purpose on one link. Copy it freely; it is three numbers.
+/// All choices of one purpose on one link. Copy it freely; it is one number.
 class ChoiceStream {
   public:
     constexpr ChoiceStream(std::uint64_t seed, Purpose purpose, std::uint64_t link) noexcept
-        : seed_(seed), link_(link), purpose_(purpose) {}
+        : stream_(promtact_choose_stream(seed, static_cast<std::uint32_t>(purpose), link)) {}
     /// The directed link between two nodes.
     static constexpr ChoiceStream
     on_link(std::uint64_t seed, Purpose purpose, std::uint32_t from, std::uint32_t to) noexcept {
@@ -74,7 +74,7 @@ class ChoiceStream {
 
     /// 64 uniform bits.
     [[nodiscard]] constexpr std::uint64_t bits(ChoicePosition at) const noexcept {
-        return promtact_choose(seed_, static_cast<std::uint32_t>(purpose_), link_, at.value);
+        return promtact_choose_at(stream_, at.value);
     }
 
     /// True with the given probability; the same answer as promtact_chance in the kernel.
@@ -122,19 +122,18 @@ class ChoiceStream {
     [[nodiscard]] static constexpr std::uint64_t
     unbiased(std::uint64_t draw, std::uint64_t bound) noexcept {
         constexpr int tries_max = 1'000;
-        const std::uint64_t floor = (std::uint64_t{0} - bound) % bound;
         for (int attempt = 0; attempt < tries_max; ++attempt) {
             const Wide product = static_cast<Wide>(draw) * bound;
-            if (static_cast<std::uint64_t>(product) >= floor)
+            const auto low = static_cast<std::uint64_t>(product);
+            // The remainder is below the bound: it is seldom worth its division.
+            if (low >= bound || low >= (std::uint64_t{0} - bound) % bound)
                 return static_cast<std::uint64_t>(product >> 64);
             draw = promtact_mix64(draw + 0x9e3779b97f4a7c15ULL);
         }
         PROMTACT_UNREACHABLE();
     }
 
-    std::uint64_t seed_;
-    std::uint64_t link_;
-    Purpose purpose_;
+    std::uint64_t stream_;
 };
 
 } // namespace promtact

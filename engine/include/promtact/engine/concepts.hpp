@@ -30,7 +30,8 @@ struct Route {
 template <class Message>
 class Outbox {
   public:
-    void send(Message message) { messages_.push_back(std::move(message)); }
+    void send(const Message& message) { messages_.push_back(message); }
+    void send(Message&& message) { messages_.push_back(std::move(message)); }
     [[nodiscard]] std::size_t size() const noexcept { return messages_.size(); }
     [[nodiscard]] std::span<Message> messages() noexcept { return messages_; }
     void clear() noexcept { messages_.clear(); }

@@ -186,7 +186,8 @@ class Engine {
         collect_all();
         std::uint64_t cascade = 0;
         while (!stop() && network_.due()) {
-            arrive(network_.take());
+            const auto taken = network_.take();
+            arrive(*taken);
             if (++cascade > config_.cascade_max) {
                 log_.halt(Verdict::stuck, std::to_string(cascade) + " deliveries within one step");
             }
@@ -224,7 +225,7 @@ class Engine {
         for (std::size_t i = known; i < answers_.size(); ++i)
             log_.tell(EventKind::answer, {node, node}, 0, digest_of(answers_[i]), nullptr);
     }
-    void arrive(InFlight<Message> entry) {
+    void arrive(InFlight<Message>& entry) {
         const std::uint32_t to = members_.index(entry.to);
         if (!states_.up(to)) return network_.drop(entry);
         if (states_.paused(to)) return network_.hold(std::move(entry));

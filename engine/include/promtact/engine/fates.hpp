@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <promtact/base/choice.hpp>
@@ -58,12 +59,15 @@ class Fates {
     [[nodiscard]] Sending next(Step now, std::uint32_t from, std::uint32_t to) noexcept {
         PROMTACT_ASSERT(from < members_->size());
         PROMTACT_ASSERT(to < members_->size());
-        Place& place = places_[std::size_t{from} * members_->size() + to];
+        Place& place = place_of(from, to);
         std::uint64_t position = 0;
         if (config_->key == DecisionKey::index) {
             position = place.count++;
         } else {
-            if (place.time != now.value()) place = {.time = now.value(), .count = 0};
+            if (place.time != now.value()) {
+                place.time = now.value();
+                place.count = 0;
+            }
             position = ChoicePosition::at(now.value(), ordinal(place.count++)).value;
         }
         return {
@@ -74,10 +78,12 @@ class Fates {
     }
 
     [[nodiscard]] Fate decide(const Sending& sending) {
-        Fate fate = by_chance(sending.key);
+        Place& place = place_of(sending.from, sending.to);
+        if (!place.chances) place.chances.emplace(config_->seed, sending.key);
+        Fate fate = by_chance(*place.chances, sending.key);
         for (LinkFault* fault : active_)
             fault->decide(sending, fate);
-        if (fate.is_copied()) fate.copy_delay = copy_delay(sending.key);
+        if (fate.is_copied()) fate.copy_delay = copy_delay(*place.chances, sending.key);
         return fate;
     }
 
@@ -90,41 +96,52 @@ class Fates {
     }
 
   private:
+    /// The run's own chance on a link.
+    struct Chances {
+        Chances(std::uint64_t seed, const FateKey& key) noexcept
+            : loss(stream(seed, Purpose::loss, key)), delay(stream(seed, Purpose::delay, key)),
+              duplicate(stream(seed, Purpose::duplicate, key)) {}
+        static ChoiceStream
+        stream(std::uint64_t seed, Purpose purpose, const FateKey& key) noexcept {
+            return ChoiceStream::on_link(seed, purpose, key.from.value(), key.to.value());
+        }
+        ChoiceStream loss;
+        ChoiceStream delay;
+        ChoiceStream duplicate;
+    };
     struct Place {
         std::uint64_t time = ~std::uint64_t{0};
         std::uint64_t count = 0;
+        std::optional<Chances> chances{}; // known from the first message on
     };
+    [[nodiscard]] Place& place_of(std::uint32_t from, std::uint32_t to) noexcept {
+        return places_[std::size_t{from} * members_->size() + to];
+    }
 
     static std::uint32_t ordinal(std::uint64_t count) noexcept {
         PROMTACT_ASSERT(count < 1U << 20); // the cascade limit is below
         return static_cast<std::uint32_t>(count);
     }
-    [[nodiscard]] ChoiceStream stream(Purpose purpose, const FateKey& key) const noexcept {
-        return ChoiceStream::on_link(config_->seed, purpose, key.from.value(), key.to.value());
-    }
-    Fate by_chance(const FateKey& key) {
+    Fate by_chance(const Chances& chances, const FateKey& key) {
         Fate fate;
-        if (config_->drop.value > 0 &&
-            stream(Purpose::loss, key).chance({key.position}, config_->drop)) {
+        if (config_->drop.value > 0 && chances.loss.chance({key.position}, config_->drop)) {
             ++chance_.lost;
             fate.lost = {Cause::chance};
         }
         if (config_->max_delay.value > 0) {
-            fate.delay =
-                stream(Purpose::delay, key).between({key.position}, 0, config_->max_delay.value);
+            fate.delay = chances.delay.between({key.position}, 0, config_->max_delay.value);
             if (fate.delay > 0) ++chance_.delayed;
         }
         if (config_->duplicate.value > 0 &&
-            stream(Purpose::duplicate, key).chance({key.position}, config_->duplicate)) {
+            chances.duplicate.chance({key.position}, config_->duplicate)) {
             ++chance_.copied;
             fate.copied = {Cause::chance};
         }
         return fate;
     }
     /// A copy travels on its own, delayed by the run's chance alone.
-    [[nodiscard]] std::uint64_t copy_delay(const FateKey& key) const {
-        return stream(Purpose::delay, key)
-            .between({key.position | copy_bit}, 0, config_->max_delay.value);
+    [[nodiscard]] std::uint64_t copy_delay(const Chances& chances, const FateKey& key) const {
+        return chances.delay.between({key.position | copy_bit}, 0, config_->max_delay.value);
     }
 
     const RunConfig* config_;

@@ -75,10 +75,7 @@ class Network {
 
     [[nodiscard]] bool due() const noexcept { return schedule_.due(); }
     /// The next message that arrives. Requires: due()
-    InFlight<Message> take() {
-        PROMTACT_ASSERT(due());
-        return schedule_.pop();
-    }
+    [[nodiscard]] typename Schedule<Message>::Taken take() noexcept { return schedule_.take(); }
     /// Stopped on its way by a link that was cut meanwhile. Counts and tells when it was.
     bool is_stopped(const InFlight<Message>& entry) {
         if (!config_->cut_at_arrival || entry.sent == log_->now()) return false;
@@ -100,7 +97,7 @@ class Network {
         tell(EventKind::purge, entry);
     }
     /// Its receiver is paused: it waits in the receiver's sockets.
-    void hold(InFlight<Message> entry) { waiting_.push_back(std::move(entry)); }
+    void hold(InFlight<Message>&& entry) { waiting_.push_back(std::move(entry)); }
     /// What waited for a node arrives now, in order.
     void release(NodeId node) {
         std::vector<InFlight<Message>> still;
@@ -180,7 +177,7 @@ class Network {
         if (fate.is_copied()) {
             ++counts_.copied;
             log_->tell(EventKind::duplicate, route, number, digest, &message);
-            schedule(route, fate.copy_delay, number, digest, message);
+            schedule(route, fate.copy_delay, number, digest, Message(message));
         }
         if (!fate.is_corrupted())
             return schedule(route, fate.delay, number, digest, std::move(message));
@@ -215,7 +212,7 @@ class Network {
     }
     void schedule(
         const Route& route, std::uint64_t delay, std::uint64_t number, const Digest128& digest,
-        Message message) {
+        Message&& message) {
         if (schedule_.size() >= config_->under_way_max) {
             return log_->halt(
                 Verdict::stuck, std::to_string(schedule_.size()) + " messages are under way");

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
 //
-// Messages under way, delivered in the order of (due step, sequence). Near steps have a list each,
-// far ones wait in a heap; both together give the order a heap alone would give.
+// Messages under way, delivered in the order of (due step, sequence): a wheel of two levels for
+// what is due soon and a heap behind it, which together give the order a heap alone would give.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include <promtact/base/assert.hpp>
 #include <promtact/engine/concepts.hpp>
+#include <promtact/engine/slot_lists.hpp>
+#include <promtact/engine/slot_pool.hpp>
 
 namespace promtact::engine {
 
@@ -30,24 +31,54 @@ struct InFlight {
     NodeId to{};
 };
 
-/// A queue of messages by (due, sequence). A steady run allocates nothing.
+/// A queue of messages by (due, sequence). A steady run allocates nothing, and a message is moved
+/// once, when it is pushed: it is delivered where it lies.
+///
+/// Time is cut into blocks of steps. The present block and the next have a list per step, the
+/// blocks after those a list each, and what is due later still waits in a heap. A list is only ever
+/// appended to in the order of sequences, whether by push() or from the blocks and the heap behind
+/// it, which are emptied before anything is pushed to the steps they held.
 template <class Message>
 class Schedule {
   public:
     using Entry = InFlight<Message>;
 
-    /// Due steps at most this far ahead have a list of their own.
-    static constexpr std::uint64_t horizon = 256;
+    static constexpr std::uint64_t block = 128;  // steps
+    static constexpr std::uint64_t blocks = 256; // that have a list
+    /// Steps at most this far ahead never wait in the heap.
+    static constexpr std::uint64_t horizon = block * blocks;
 
-    /// Requires: entry.due >= the step last given to advance(); entry.sequence above all before
-    void push(Entry added) {
+    /// A message that was taken. It stays where it lay until this is destroyed, whatever is pushed
+    /// meanwhile.
+    class Taken {
+      public:
+        Taken(const Taken&) = delete;
+        Taken& operator=(const Taken&) = delete;
+        ~Taken() { schedule_->give_back(slot_); }
+        Entry& operator*() const noexcept { return *schedule_->pool_[slot_]; }
+        Entry* operator->() const noexcept { return schedule_->pool_[slot_]; }
+
+      private:
+        friend Schedule;
+        Taken(Schedule& schedule, std::uint32_t slot) noexcept
+            : schedule_(&schedule), slot_(slot) {}
+        Schedule* schedule_;
+        std::uint32_t slot_;
+    };
+
+    /// Requires: added.due >= the step last given to advance(); added.sequence above all before
+    void push(Entry&& added) {
         PROMTACT_ASSERT(added.due >= now_);
-        const std::uint32_t slot = take(std::move(added));
-        const Step due = entry(slot).due;
-        if (due.value() - now_.value() < horizon) {
-            append(list_of(due), slot);
+        const Step due = added.due;
+        const std::uint64_t sequence = added.sequence;
+        const std::uint32_t slot = pool_.put(std::move(added));
+        const std::uint64_t ahead = block_of(due) - block_of(now_);
+        if (ahead <= 1) {
+            lists_.append(list_of(due), {slot, 0});
+        } else if (ahead <= blocks + 1) {
+            lists_.append(list_of_block(block_of(due)), {slot, place_of(due)});
         } else {
-            far_.push_back({due.value(), entry(slot).sequence, slot});
+            far_.push_back({due.value(), sequence, slot});
             std::push_heap(far_.begin(), far_.end(), later);
         }
         ++size_;
@@ -60,69 +91,60 @@ class Schedule {
         PROMTACT_ASSERT(now - now_ <= 1);
         if (now == now_) return;
         const List left = std::exchange(list_of(now_), List{});
+        const bool enters = block_of(now) != block_of(now_);
         now_ = now;
-        if (left.first != none) put_before(left, list_of(now_));
-        // Steps that came into reach: what the heap holds for them was pushed before anything that
-        // will be appended to their lists.
-        while (!far_.empty() && far_.front().due - now_.value() < horizon) {
-            std::pop_heap(far_.begin(), far_.end(), later);
-            const std::uint32_t slot = far_.back().slot;
-            far_.pop_back();
-            append(list_of(entry(slot).due), slot);
-        }
+        if (enters) reach_further();
+        lists_.put_before(left, list_of(now_));
     }
 
     /// Whether anything is due at the present step.
-    [[nodiscard]] bool due() const noexcept { return lists_[now_.value() % horizon].first != none; }
+    [[nodiscard]] bool due() const noexcept { return !steps_[place_of(now_)].empty(); }
     /// Takes the first that is due. Requires: due()
-    Entry pop() {
-        List& list = lists_[now_.value() % horizon];
-        PROMTACT_ASSERT(list.first != none);
-        const std::uint32_t slot = list.first;
-        list.first = slots_[slot].next;
-        if (list.first == none) list.last = none;
+    Taken take() noexcept {
+        List& list = list_of(now_);
+        const std::uint32_t slot = lists_.pop(list).slot;
+        // Under way while this one is delivered: a run with much under way waits for memory more
+        // than for anything else.
+        const std::uint32_t soon = lists_.peek(list, fetch_ahead);
+        if (soon != none) pool_.fetch(soon);
         --size_;
-        return give(slot);
+        return {*this, slot};
     }
 
     /// Removes what the predicate says, telling of each in the order of delivery.
     template <class Predicate, class Told>
     std::size_t remove_if(Predicate predicate, Told told) {
-        std::vector<Entry> gone;
-        for (List& list : lists_)
+        std::vector<std::uint32_t> gone;
+        for (List& list : steps_)
             remove_from(list, predicate, gone);
-        for (std::size_t i = 0; i < far_.size();) {
-            if (!predicate(entry(far_[i].slot))) {
-                ++i;
-                continue;
-            }
-            gone.push_back(give(far_[i].slot));
-            far_[i] = far_.back();
-            far_.pop_back();
-        }
-        std::make_heap(far_.begin(), far_.end(), later);
-        size_ -= gone.size();
-        std::sort(gone.begin(), gone.end(), [](const Entry& a, const Entry& b) {
-            return std::pair(a.due, a.sequence) < std::pair(b.due, b.sequence);
+        for (List& list : blocks_)
+            remove_from(list, predicate, gone);
+        std::erase_if(far_, [&](const Far& one) {
+            if (!predicate(std::as_const(*pool_[one.slot]))) return false;
+            gone.push_back(one.slot);
+            return true;
         });
-        for (const Entry& one : gone)
-            told(one);
+        std::make_heap(far_.begin(), far_.end(), later);
+        std::sort(gone.begin(), gone.end(), [this](std::uint32_t a, std::uint32_t b) {
+            return std::pair(pool_[a]->due, pool_[a]->sequence) <
+                   std::pair(pool_[b]->due, pool_[b]->sequence);
+        });
+        size_ -= gone.size();
+        for (const std::uint32_t slot : gone) {
+            const Taken taken(*this, slot);
+            told(std::as_const(*pool_[slot]));
+        }
         return gone.size();
     }
 
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
   private:
-    static constexpr std::uint32_t none = ~std::uint32_t{0};
+    static constexpr std::uint32_t none = SlotPool<Entry>::none;
+    static constexpr std::uint64_t near = 2 * block; // steps that have a list
+    static constexpr std::uint32_t fetch_ahead = 2;
+    using List = SlotLists::List;
 
-    struct Slot {
-        std::optional<Entry> entry{}; // a popped message is destroyed at once: it may own memory
-        std::uint32_t next = none;
-    };
-    struct List {
-        std::uint32_t first = none;
-        std::uint32_t last = none;
-    };
     struct Far {
         std::uint64_t due = 0;
         std::uint64_t sequence = 0;
@@ -131,68 +153,50 @@ class Schedule {
     static bool later(const Far& a, const Far& b) noexcept {
         return std::pair(a.due, a.sequence) > std::pair(b.due, b.sequence);
     }
+    static std::uint64_t block_of(Step step) noexcept { return step.value() / block; }
+    static std::uint32_t place_of(Step due) noexcept {
+        return static_cast<std::uint32_t>(due.value() % near);
+    }
+    [[nodiscard]] List& list_of(Step due) noexcept { return steps_[place_of(due)]; }
+    [[nodiscard]] List& list_of_block(std::uint64_t number) noexcept {
+        return blocks_[number % blocks];
+    }
 
-    [[nodiscard]] const Entry& entry(std::uint32_t slot) const noexcept {
-        PROMTACT_ASSERT(slot < slots_.size());
-        PROMTACT_ASSERT(slots_[slot].entry.has_value());
-        return *slots_[slot].entry;
-    }
-    [[nodiscard]] List& list_of(Step due) noexcept { return lists_[due.value() % horizon]; }
-
-    std::uint32_t take(Entry added) {
-        if (free_ == none) {
-            PROMTACT_ASSERT(slots_.size() < none);
-            slots_.push_back({.entry = std::move(added)});
-            return static_cast<std::uint32_t>(slots_.size() - 1);
+    /// A block has begun: the next one gets a list per step, and the one that comes into reach
+    /// takes what the heap holds for it.
+    void reach_further() {
+        const std::uint64_t present = block_of(now_);
+        List& coming = list_of_block(present + 1);
+        while (!coming.empty()) {
+            const SlotLists::Item item = lists_.pop(coming);
+            lists_.append(steps_[item.word], item);
         }
-        const std::uint32_t slot = std::exchange(free_, slots_[free_].next);
-        slots_[slot].entry.emplace(std::move(added));
-        slots_[slot].next = none;
-        return slot;
-    }
-    Entry give(std::uint32_t slot) {
-        PROMTACT_ASSERT(slots_[slot].entry.has_value());
-        Entry taken = std::move(*slots_[slot].entry);
-        slots_[slot].entry.reset();
-        slots_[slot].next = std::exchange(free_, slot);
-        return taken;
-    }
-    void append(List& list, std::uint32_t slot) noexcept {
-        slots_[slot].next = none;
-        if (list.last == none) {
-            list.first = slot;
-        } else {
-            slots_[list.last].next = slot;
+        while (!far_.empty() && far_.front().due / block <= present + blocks + 1) {
+            std::pop_heap(far_.begin(), far_.end(), later);
+            const Step due(far_.back().due);
+            lists_.append(list_of_block(block_of(due)), {far_.back().slot, place_of(due)});
+            far_.pop_back();
         }
-        list.last = slot;
     }
-    void put_before(const List& earlier, List& list) noexcept {
-        if (list.first == none) {
-            list = earlier;
-            return;
-        }
-        slots_[earlier.last].next = list.first;
-        list.first = earlier.first;
-    }
+    void give_back(std::uint32_t slot) noexcept { pool_.give_back(slot); }
     template <class Predicate>
-    void remove_from(List& list, Predicate& predicate, std::vector<Entry>& gone) {
-        std::uint32_t slot = std::exchange(list.first, none);
-        list.last = none;
-        while (slot != none) {
-            const std::uint32_t next = slots_[slot].next;
-            if (predicate(entry(slot))) {
-                gone.push_back(give(slot));
+    void remove_from(List& list, Predicate& predicate, std::vector<std::uint32_t>& gone) {
+        List all = std::exchange(list, List{});
+        while (!all.empty()) {
+            const SlotLists::Item item = lists_.pop(all);
+            if (predicate(std::as_const(*pool_[item.slot]))) {
+                gone.push_back(item.slot);
             } else {
-                append(list, slot);
+                lists_.append(list, item);
             }
-            slot = next;
         }
     }
 
-    std::vector<Slot> slots_{};
-    std::uint32_t free_ = none; // a list through next
-    std::array<List, horizon> lists_{};
-    std::vector<Far> far_{}; // a heap, the earliest first
+    SlotPool<Entry> pool_{};
+    SlotLists lists_{};
+    std::array<List, near> steps_{};    // by step % near
+    std::array<List, blocks> blocks_{}; // by block % blocks
+    std::vector<Far> far_{};            // a heap, the earliest first
     Step now_{};
     std::size_t size_ = 0;
 };

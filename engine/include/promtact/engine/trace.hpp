@@ -22,7 +22,9 @@ class Trace {
         last_ = event.time;
         event.sequence = ++count_;
         fold(hash_, event);
-        if (!recent_.empty()) recent_[count_ % recent_.size()] = event;
+        if (recent_.empty()) return event;
+        if (++at_ == recent_.size()) at_ = 0;
+        recent_[at_] = event;
         return event;
     }
 
@@ -32,8 +34,8 @@ class Trace {
     [[nodiscard]] std::vector<Event> recent() const {
         std::vector<Event> events;
         const std::uint64_t kept = count_ < recent_.size() ? count_ : recent_.size();
-        for (std::uint64_t n = count_ - kept + 1; n <= count_; ++n)
-            events.push_back(recent_[n % recent_.size()]);
+        for (std::uint64_t ago = kept; ago > 0; --ago)
+            events.push_back(recent_[(at_ + recent_.size() + 1 - ago) % recent_.size()]);
         return events;
     }
 
@@ -41,7 +43,8 @@ class Trace {
     TraceHash hash_{};
     std::uint64_t count_ = 0;
     Step last_{};
-    std::vector<Event> recent_;
+    std::vector<Event> recent_; // a ring
+    std::size_t at_ = 0;        // the last one's place in it
 };
 
 /// Is told of every event. message: what the event is about, when it is about one.

@@ -110,10 +110,12 @@ class Ring {
   private:
     Node& at(NodeId id) { return state_[id.value() - 1]; }
     void send(NodeId from, std::uint32_t hops, std::uint64_t number) {
-        Token token{.from = from, .to = NodeId(from.value() % options_.nodes + 1), .hops = hops};
+        Token& token = at(from).out.emplace_back();
+        token.from = from;
+        token.to = NodeId(from.value() % options_.nodes + 1);
+        token.hops = hops;
         store_le<std::uint64_t>(token.payload, 0, number);
         store_le<std::uint64_t>(token.payload, 8, from.value());
-        at(from).out.push_back(token);
     }
 
     RingOptions options_;
