@@ -3,10 +3,13 @@
 //
 // Deliveries per second on the ring: the shapes of the reference system, the one that is held to a
 // figure, and the curve over nodes and messages under way.
+#include <cstring>
 #include <memory>
+#include <vector>
 
 #include <benchmark/benchmark.h>
 
+#include <promtact/engine/arena_new.hpp>
 #include <promtact/engine/engine.hpp>
 #include <promtact/engine/ledger.hpp>
 #include <promtact/engine/testing/ring.hpp>
@@ -34,6 +37,7 @@ class Watched {
     }
     Ring& ring() noexcept { return ring_; }
     Engine<Ring>& engine() noexcept { return engine_; }
+    [[nodiscard]] bool stopped() const noexcept { return engine_.stop().has_value(); }
 
   private:
     std::optional<Broken> nothing_from_nowhere() {
@@ -132,6 +136,36 @@ BENCHMARK(loaded_ring)
     ->Args({256, 500'000})
     ->Args({256, 1'000'000})
     ->Unit(benchmark::kMillisecond);
+
+// A run of about 256 KiB is set back: its engine, its cluster, its properties.
+void set_back(benchmark::State& state) {
+    Restorable<Watched> run(
+        std::size_t{1} << 24, RingOptions{.nodes = 5, .period = 2, .hops = 40, .burst = 4},
+        RunConfig{.seed = 1, .drop = Ppm(50'000), .max_delay = {12}});
+    run.with([](Watched& watched) { watched.engine().run_checked(1000); });
+    Arena::Snapshot snapshot;
+    for (auto _ : state) {
+        run.take(snapshot);
+        run.restore(snapshot);
+    }
+    run.with([](Watched& watched) { watched.engine().run_checked(100); });
+    if (run->stopped()) state.SkipWithError("the run stopped");
+    state.counters["bytes"] = static_cast<double>(run.arena().used());
+}
+BENCHMARK(set_back)->Unit(benchmark::kMicrosecond);
+
+// The ceiling of set_back: as many bytes, out and back.
+void copy_out_and_back(benchmark::State& state) {
+    std::vector<char> from(std::size_t{256} << 10, 'x');
+    std::vector<char> to(from.size());
+    for (auto _ : state) {
+        std::memcpy(to.data(), from.data(), from.size());
+        benchmark::DoNotOptimize(to.data());
+        std::memcpy(from.data(), to.data(), from.size());
+        benchmark::DoNotOptimize(from.data());
+    }
+}
+BENCHMARK(copy_out_and_back)->Unit(benchmark::kMicrosecond);
 
 } // namespace
 } // namespace promtact::engine

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Promtact authors
+//
+// Replaces the global operator new and delete, so that what a run allocates lies in the arena of
+// the thread (arena.hpp). Include it in exactly one source file of a program; without an arena it
+// is the heap as ever.
+#pragma once
+
+#include <cstdlib>
+#include <new>
+
+#include <promtact/engine/arena.hpp>
+
+namespace promtact::engine::detail {
+
+inline void* arena_new(std::size_t bytes, std::size_t alignment) {
+    Arena* const arena = Arena::current();
+    void* piece = nullptr;
+    if (arena != nullptr) {
+        piece = arena->allocate(bytes, alignment);
+    } else if (alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__) {
+        piece = std::malloc(bytes > 0 ? bytes : 1); // NOLINT(cppcoreguidelines-no-malloc)
+    } else {
+        piece = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    }
+    if (piece == nullptr) throw std::bad_alloc();
+    return piece;
+}
+inline void arena_delete(void* piece) noexcept {
+    if (piece == nullptr) return;
+    if (Arena* const arena = Arena::owner(piece)) return arena->deallocate(piece);
+    std::free(piece); // NOLINT(cppcoreguidelines-no-malloc)
+}
+
+} // namespace promtact::engine::detail
+
+// The other forms of the standard library call these.
+void* operator new(std::size_t bytes) {
+    return promtact::engine::detail::arena_new(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+    return promtact::engine::detail::arena_new(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* piece) noexcept {
+    promtact::engine::detail::arena_delete(piece);
+}
+void operator delete(void* piece, std::size_t) noexcept {
+    promtact::engine::detail::arena_delete(piece);
+}
+void operator delete(void* piece, std::align_val_t) noexcept {
+    promtact::engine::detail::arena_delete(piece);
+}
+void operator delete(void* piece, std::size_t, std::align_val_t) noexcept {
+    promtact::engine::detail::arena_delete(piece);
+}
