@@ -134,7 +134,7 @@ class Arena {
         const std::size_t units = (bytes + unit - 1) / unit;
         PROMTACT_ASSERT(units > 0);
         if (units <= 4) return static_cast<unsigned>(units - 1);
-        const auto shift = static_cast<unsigned>(std::bit_width(units - 1)) - 3;
+        const auto shift = static_cast<unsigned>(std::bit_width(units - 1)) - 3U;
         return 4 * shift + static_cast<unsigned>((units - 1) >> shift);
     }
     static std::size_t size_of(unsigned size_class) noexcept {

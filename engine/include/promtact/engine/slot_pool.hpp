@@ -77,18 +77,20 @@ class SlotPool {
     [[nodiscard]] bool live(std::uint32_t slot) const noexcept {
         return slot < count_ && place(slot).following == used;
     }
+    static std::size_t chunk_of(std::uint32_t shifted) noexcept {
+        return static_cast<std::size_t>(std::bit_width(shifted / first_chunk)) - 1;
+    }
     /// Chunk k holds 64 * 2^k slots, so it begins at slot 64 * (2^k - 1).
     [[nodiscard]] Place& place(std::uint32_t slot) const noexcept {
         const std::uint32_t shifted = slot + first_chunk;
-        const int chunk = std::bit_width(shifted) - std::bit_width(first_chunk);
-        return chunks_[static_cast<std::size_t>(chunk)][shifted - (first_chunk << chunk)];
+        const std::size_t chunk = chunk_of(shifted);
+        return chunks_[chunk][shifted - (first_chunk << chunk)];
     }
     std::uint32_t add() {
         const std::uint32_t shifted = count_ + first_chunk;
         if (std::has_single_bit(shifted)) {
-            const int chunk = std::bit_width(shifted) - std::bit_width(first_chunk);
-            PROMTACT_ASSERT(static_cast<std::size_t>(chunk) < chunks_.size());
-            chunks_[static_cast<std::size_t>(chunk)] = std::make_unique<Place[]>(shifted);
+            PROMTACT_ASSERT(chunk_of(shifted) < chunks_.size());
+            chunks_[chunk_of(shifted)] = std::make_unique<Place[]>(shifted);
         }
         return count_++;
     }
