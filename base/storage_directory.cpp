@@ -13,6 +13,7 @@
 
 #include <promtact/base/assert.hpp>
 #include <promtact/base/block_device.hpp>
+#include <promtact/base/directory_owner.hpp>
 #include <promtact/base/kill_point.hpp>
 #include <promtact/base/storage_directory.hpp>
 #include <promtact/base/sys.hpp>
@@ -127,13 +128,17 @@ std::int64_t StorageDirectory::open_file(const IoOp& op, bool create) {
     int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
     flags |= options_.read_only ? O_RDONLY : O_RDWR;
     if (options_.direct) flags |= O_DIRECT;
-    if (create) flags |= O_CREAT;
     const std::string name(op.name);
     kill_point();
     int opened = -1;
-    const std::int64_t failed = result_of(
-        [&] { return opened = sys().openat(directory_.get(), name.c_str(), flags, file_mode); });
-    if (failed != 0) return failed;
+    if (create) {
+        opened = open_or_make(directory_.get(), name.c_str(), {.flags = flags, .mode = file_mode});
+        if (opened < 0) return opened;
+    } else {
+        const std::int64_t failed = result_of(
+            [&] { return opened = sys().openat(directory_.get(), name.c_str(), flags, 0); });
+        if (failed != 0) return failed;
+    }
     UniqueFd fd{opened};
     struct stat status {};
     if (::fstat(fd.get(), &status) != 0) return -errno;

@@ -24,6 +24,7 @@ constinit const SysCalls real_sys_calls{
     .fsync = ::fsync,
     .fdatasync = ::fdatasync,
     .ftruncate = ::ftruncate,
+    .fchown = ::fchown,
     .fallocate = ::fallocate,
     .linkat = ::linkat,
     .rename = ::rename,

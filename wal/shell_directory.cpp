@@ -16,6 +16,7 @@
 #include <linux/magic.h>
 
 #include <promtact/base/assert.hpp>
+#include <promtact/base/directory_owner.hpp>
 #include <promtact/base/file_storage.hpp>
 #include <promtact/base/sys.hpp>
 #include <promtact/uring/uring_storage.hpp>
@@ -143,9 +144,13 @@ Result<void> make_directory(const std::filesystem::path& directory) {
 Result<UniqueFd>
 lock_directory(const std::filesystem::path& directory, std::chrono::milliseconds patience) {
     const std::filesystem::path path = directory / lock_name;
-    const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
-    UniqueFd fd{sys().open(path.c_str(), flags, 0640)};
-    if (!fd) return Error::from_errno(errno, "open " + path.string());
+    const UniqueFd inside{sys().open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)};
+    if (!inside) return Error::from_errno(errno, "open directory " + directory.string());
+    const std::string name(lock_name);
+    const int opened =
+        open_or_make(inside.get(), name.c_str(), {.flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC});
+    if (opened < 0) return Error::from_errno(-opened, "open " + path.string());
+    UniqueFd fd{opened};
     const auto end = std::chrono::steady_clock::now() + patience;
     while (sys().flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK && errno != EINTR)

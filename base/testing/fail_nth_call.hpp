@@ -83,6 +83,9 @@ class FailNthCall {
         t.ftruncate = [](int fd, off_t size) {
             return fails("ftruncate") ? -1 : next().ftruncate(fd, size);
         };
+        t.fchown = [](int fd, uid_t owner, gid_t group) {
+            return fails("fchown") ? -1 : next().fchown(fd, owner, group);
+        };
         t.fallocate = [](int fd, int mode, off_t offset, off_t size) {
             return fails("fallocate") ? -1 : next().fallocate(fd, mode, offset, size);
         };

@@ -39,6 +39,7 @@ class StorageDirectory {
 
     /// Carries out a request that is not a read, write or sync of a file, and returns what
     /// IoDone::result must say. Blocks as long as the system calls take.
+    /// A file that create makes is given to the directory's owner, as far as that is allowed.
     /// Requires: op.kind is create, open, rename, unlink, sync_dir, allocate, truncate or list
     [[nodiscard]] std::int64_t perform(const IoOp& op);
 

@@ -23,6 +23,7 @@ struct SysCalls {
     int (*fsync)(int fd) = nullptr;
     int (*fdatasync)(int fd) = nullptr;
     int (*ftruncate)(int fd, off_t size) = nullptr;
+    int (*fchown)(int fd, uid_t owner, gid_t group) = nullptr;
     int (*fallocate)(int fd, int mode, off_t offset, off_t size) = nullptr;
     int (*linkat)(int from_fd, const char* from, int to_fd, const char* to, int flags) = nullptr;
     int (*rename)(const char* from, const char* to) = nullptr;
