@@ -52,6 +52,7 @@ RepairCase repair_of(const ScanReport& report) noexcept {
     case Refusal::unsupported_feature:
     case Refusal::foreign:
     case Refusal::not_regular:
+    case Refusal::denied:
         return RepairCase::none;
     }
     return RepairCase::none;
@@ -80,6 +81,7 @@ std::string lost_words(const ScanReport& report) {
         return "nothing: the log was not read";
     case Refusal::not_regular:
     case Refusal::io:
+    case Refusal::denied:
         return "nothing is known to be lost: what could not be read may be intact";
     case Refusal::foreign:
         return "what the other log's segment stands in for";
@@ -117,6 +119,9 @@ std::string helps_words(const ScanReport& report, RepairCase which) {
         return "use the version of this program that wrote the log";
     case Refusal::not_regular:
         return "put the file itself in place of the link, directory or pipe";
+    case Refusal::denied:
+        return "run this as the owner of the log, or let this user read " + place_of(report) +
+               ": read permission (r) is missing on it, or search permission (x) on its directory";
     case Refusal::foreign:
         return "move the other log's file away and put the right one in its place";
     default:

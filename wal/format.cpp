@@ -156,6 +156,11 @@ BlockContent decode(Block block, SegmentHeader& out) noexcept {
     return possible ? BlockContent::valid : BlockContent::damaged;
 }
 
+std::string lsn_last_words() {
+    return "the last LSN of a log is " + std::to_string(lsn_last) +
+           "; begin a new log at a lower one";
+}
+
 std::string segment_name(std::uint64_t segment, bool unfinished) {
     constexpr std::string_view digits = "0123456789abcdef";
     std::string name = "wal-0000000000000000";

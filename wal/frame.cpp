@@ -134,7 +134,8 @@ check_frame_fields(const FrameHeader& header, Layout layout, std::uint64_t block
         return "the table's length is wrong";
     }
     if (header.durable_lsn >= header.first_lsn) return "it vouches for records not yet written";
-    if (header.first_lsn > lsn_max) return "the LSN is impossible";
+    if (header.first_lsn > lsn_last + 1 || header.records > lsn_last + 1 - header.first_lsn)
+        return "the LSN is impossible";
     return nullptr;
 }
 

@@ -167,6 +167,10 @@ Result<void> LogCore::writable() const {
     return Error{Errc::busy, 0, "not open"};
 }
 
+Error LogCore::full() {
+    return Error{Errc::out_of_range, EOVERFLOW, "the log is full: " + lsn_last_words()};
+}
+
 Result<Lsn> LogCore::append(std::span<const std::byte> payload, RecordTag tag) {
     if (state_ != State::ready) {
         PROMTACT_TRY(writable());
@@ -178,6 +182,7 @@ Result<Lsn> LogCore::append(std::span<const std::byte> payload, RecordTag tag) {
             "a record of " + std::to_string(payload.size()) + " bytes does not fit; the limit is " +
                 std::to_string(record_bytes_max())};
     }
+    if (next_lsn_ > lsn_last) return full();
     if (!open_buffer_) {
         PROMTACT_TRY(open_frame(payload.size()));
     }
@@ -187,7 +192,7 @@ Result<Lsn> LogCore::append(std::span<const std::byte> payload, RecordTag tag) {
         const bool fits = builder_.append(payload, tag);
         PROMTACT_ASSERT(fits);
     }
-    PROMTACT_ASSERT(next_lsn_ < ~Lsn{0});
+    PROMTACT_ASSERT(next_lsn_ <= lsn_last);
     return next_lsn_++;
 }
 
@@ -198,6 +203,7 @@ Result<Lsn> LogCore::truncate_suffix(Lsn keep_through) {
             Errc::out_of_range, 0,
             "cannot keep records through LSN " + std::to_string(keep_through)};
     }
+    if (next_lsn_ > lsn_last) return full();
     close_frame();
     const Lsn own = next_lsn_;
     PROMTACT_TRY(push_control(FrameKind::trunc_suffix, keep_through, 0, false));

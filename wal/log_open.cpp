@@ -33,6 +33,12 @@ void LogCore::on_scanned() {
         if (options_.open == LogOptions::Open::existing) {
             return refuse(Errc::not_found, "there is no log here");
         }
+        if (options_.first_lsn > lsn_last) {
+            return refuse(
+                Errc::out_of_range, "a log cannot begin at LSN " +
+                                        std::to_string(options_.first_lsn) + ": " +
+                                        lsn_last_words());
+        }
         layout_ = options_.layout;
         segment_bytes_ = options_.segment_bytes;
         super_ = {
@@ -166,8 +172,9 @@ void LogCore::on_repair(std::int64_t result) {
         if (live_.empty()) return enter(Repair::super);
         const SegmentFacts& last = live_.back();
         super_.end = last.end;
-        const bool in_place = !last.sealed && report_.tail_zero && !last.recycled &&
-                              report_.verdict == Verdict::ok &&
+        // In a recycled file a clean close tells, and nothing else, that what follows is old.
+        const bool clear = last.recycled ? report_.closed : report_.tail_zero;
+        const bool in_place = !last.sealed && clear && report_.verdict == Verdict::ok &&
                               last.end_block < segment_bytes_ / block_bytes - 1;
         if (in_place) {
             current_ = {
@@ -175,7 +182,8 @@ void LogCore::on_repair(std::int64_t result) {
                 .salt = last.salt,
                 .chain = last.end.chain,
                 .file = current_.file,
-                .next_block = last.end_block};
+                .next_block = last.end_block,
+                .recycled = last.recycled};
             super_.highest_opened = std::max(super_.highest_opened, last.segment);
         } else {
             give_file(current_.file);

@@ -142,7 +142,7 @@ Result<void> plan_super(Storage& storage, SnapshotPump& pump, bool strict, Repai
         .layout = headers.newest->layout,
         .features = headers.newest->features};
     // A first look for the fences: only they tell which segments may be missing.
-    super.first_live_lsn = lsn_max;
+    super.first_live_lsn = lsn_last + 1;
     const Survey loose = survey(storage, {.strict = strict, .super = super});
     super.first_live_segment = std::max<std::uint64_t>(1, loose.fence.b);
     super.first_live_lsn = std::max<Lsn>(1, loose.fence.a);

@@ -110,7 +110,7 @@ class Salvage {
     }
     /// What SUPER or a header states may itself be the damage.
     void make_plausible() noexcept {
-        if (header_.first_lsn == 0 || header_.first_lsn > lsn_max) header_.first_lsn = 1;
+        if (header_.first_lsn == 0 || header_.first_lsn > lsn_last + 1) header_.first_lsn = 1;
         const std::uint64_t bytes = header_.segment_bytes;
         if (bytes % block_bytes != 0 || bytes < segment_bytes_min || bytes > segment_bytes_max)
             header_.segment_bytes = LogOptions{}.segment_bytes;

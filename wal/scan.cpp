@@ -123,9 +123,11 @@ void LogScan::on_done(const IoDone& done) {
     if (done.result < 0 && !(phase_ == Phase::open && done.result == -ELOOP)) {
         report_.sys_errno = static_cast<int>(-done.result);
         report_.segment = phase_ >= Phase::open ? present_[cursor_] : 0;
+        const bool denied = errc_from_errno(report_.sys_errno) == Errc::denied;
         return refuse(
-            Refusal::io, phase_ >= Phase::open ? "R3" : "R1",
-            "reading failed, and what cannot be read is not the end of the log");
+            denied ? Refusal::denied : Refusal::io, phase_ >= Phase::open ? "R3" : "R1",
+            denied ? "this user may not read it, so nothing is known of what it holds"
+                   : "reading failed, and what cannot be read is not the end of the log");
     }
     if (phase_ == Phase::list) return on_listed(done.result);
     if (phase_ == Phase::super_open) {
@@ -247,8 +249,8 @@ void LogScan::admit_super() {
     // Segments are only released once a later one was opened.
     const bool opened =
         super.first_live_segment == 1 || super.highest_opened >= super.first_live_segment;
-    if (super.first_live_segment == 0 || super.first_live_segment > lsn_max || !opened ||
-        super.first_live_lsn == 0 || super.first_live_lsn > lsn_max) {
+    if (super.first_live_segment == 0 || super.first_live_segment >= counters_end || !opened ||
+        super.first_live_lsn == 0 || super.first_live_lsn > lsn_last + 1) {
         return refuse(Refusal::corrupt, "R1", "SUPER states an impossible start of the log");
     }
     report_.first_live_segment = super.first_live_segment;
@@ -373,7 +375,7 @@ bool LogScan::admit(const SegmentHeader& header) {
             Refusal::misnamed, "the header says it is segment " + std::to_string(header.segment));
     }
     if (header.layout != super.layout) return no(Refusal::geometry, "the layout is not the log's");
-    if (header.first_lsn == 0 || header.first_lsn > lsn_max) {
+    if (header.first_lsn == 0 || header.first_lsn > lsn_last + 1) {
         return no(Refusal::corrupt, "the header states an impossible LSN");
     }
     if (gap_ || header.segment != expected_segment()) {
@@ -386,15 +388,6 @@ bool LogScan::admit(const SegmentHeader& header) {
         return no(Refusal::chain, "the first LSN does not follow the segment before");
     }
     return check_previous(header);
-}
-
-void LogScan::refuse(Refusal refusal, std::string_view rule, std::string text) {
-    PROMTACT_ASSERT(refusal != Refusal::none);
-    report_.verdict = Verdict::refuse;
-    report_.refusal = refusal;
-    report_.rule = rule;
-    report_.text = std::move(text);
-    phase_ = in_flight_ > 0 ? Phase::drain : Phase::finished;
 }
 
 } // namespace promtact::wal

@@ -55,6 +55,8 @@ std::string_view to_string(Refusal refusal) noexcept {
         return "not a regular file";
     case Refusal::io:
         return "i/o";
+    case Refusal::denied:
+        return "denied";
     }
     return "unknown";
 }
@@ -66,6 +68,8 @@ Errc errc_of(Refusal refusal) noexcept {
         return Errc::format;
     case Refusal::io:
         return Errc::io;
+    case Refusal::denied:
+        return Errc::denied;
     case Refusal::not_regular:
     case Refusal::foreign:
         return Errc::refused;
@@ -228,13 +232,20 @@ void LogScan::finish() {
             "a later frame vouches that LSN " + std::to_string(next) + " was acknowledged");
     }
     if (super.end.segment == last && super.end.next_lsn > next) {
-        report_.lost_last = std::max(report_.lost_last, super.end.next_lsn - 1);
         return refuse(
             Refusal::corrupt, "R5",
             "SUPER says that the log once reached LSN " + std::to_string(super.end.next_lsn - 1));
     }
     if (super.first_live_lsn > next) {
         return refuse(Refusal::corrupt, "R5", "SUPER says that later records were released");
+    }
+    // Before anything more is appended, a slot says that the log is open again.
+    report_.closed = super.clean && super.end == report_.end && report_.slots_damaged == 0 &&
+                     tail_.torn_frames == 0;
+    if (report_.closed && report_.segments.back().recycled) {
+        // What follows is what the file held before.
+        tail_.verdict = Verdict::ok;
+        tail_.ambiguous_tail = false;
     }
     if (tail_.ambiguous_tail) return judge_ambiguous();
     accept();
@@ -254,6 +265,19 @@ void LogScan::judge_ambiguous() {
             "the tail was torn by a crash or rotted; this medium cannot tell which");
     }
     accept();
+}
+
+void LogScan::refuse(Refusal refusal, std::string_view rule, std::string text) {
+    PROMTACT_ASSERT(refusal != Refusal::none);
+    report_.verdict = Verdict::refuse;
+    report_.refusal = refusal;
+    report_.rule = rule;
+    report_.text = std::move(text);
+    // SUPER knows of records that the scan did not get to.
+    const Lsn reached = report_.super ? report_.super->end.next_lsn : 0;
+    if (errc_of(refusal) == Errc::corrupt && reached > 0)
+        report_.lost_last = std::max(report_.lost_last, reached - 1);
+    phase_ = in_flight_ > 0 ? Phase::drain : Phase::finished;
 }
 
 void LogScan::accept() {

@@ -3,6 +3,7 @@
 //
 // Torn tails: what a crash leaves of frames in flight, and which of it may be believed. The numbers
 // continue those of damage_test.cpp.
+#include <cerrno>
 #include <functional>
 
 #include <gtest/gtest.h>
@@ -155,6 +156,27 @@ TEST(WalTail, AReadErrorIsNeverTheEndOfTheLog) {
             if (!driver.open()) {
                 EXPECT_EQ(driver.memory.model().pending().size(), before) << "nothing changed";
             }
+        }
+    }
+}
+
+TEST(WalTail, WhatMayNotBeReadIsDeniedAndNotDamage) {
+    DamageBase& start = base(4096);
+    for (const int sys_errno : {EACCES, EPERM}) {
+        for (const IoKind kind : {IoKind::read, IoKind::open, IoKind::list}) {
+            MemoryStorage memory(start.pool, start.quiet, {});
+            FaultStorage faults(memory, 1);
+            faults.add({.kind = kind, .fault = StorageFault::fail, .sys_errno = sys_errno});
+            LogScan scan(faults, {});
+            scan.run();
+            const ScanReport& report = scan.report();
+            EXPECT_EQ(to_string(report.refusal), to_string(Refusal::denied)) << to_string(kind);
+            EXPECT_EQ(errc_of(report.refusal), Errc::denied);
+            EXPECT_EQ(report.sys_errno, sys_errno);
+            LogDriver driver(start.pool, start.quiet, DamageBase::options());
+            driver.faults.add({.kind = kind, .fault = StorageFault::fail, .sys_errno = sys_errno});
+            EXPECT_FALSE(driver.open());
+            EXPECT_EQ(driver.log->open_error().code, Errc::denied);
         }
     }
 }

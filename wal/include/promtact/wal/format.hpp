@@ -18,7 +18,6 @@ namespace promtact::wal {
 
 /// The number of a record in its log: 1 for the first, never reused. 0 means none.
 using Lsn = std::uint64_t;
-inline constexpr Lsn lsn_max = Lsn{1} << 62; // no log gets there; arithmetic never wraps
 using LogUuid = std::array<std::byte, 16>;
 /// Authenticates a frame and, through prev_chain, everything before it.
 using Chain = std::uint64_t;
@@ -29,6 +28,11 @@ inline constexpr std::uint32_t super_slots = 4;
 /// Generations, segment ids and LSNs stay below: a log that writes one each nanosecond takes a
 /// century to get there. What says more was not written by a log.
 inline constexpr std::uint64_t counters_end = std::uint64_t{1} << 62;
+/// The last LSN a record may have. The one behind it is reserved: a log that is full names it as
+/// its next LSN, which stays below counters_end too, so that arithmetic never wraps.
+inline constexpr Lsn lsn_last = counters_end - 2;
+/// What to tell somebody whose LSN is beyond it.
+std::string lsn_last_words();
 inline constexpr std::uint32_t frame_header_bytes = 64;
 inline constexpr std::uint32_t frame_blocks_max = 256;
 inline constexpr std::uint32_t records_per_block = 36; // layout fixed

@@ -28,7 +28,7 @@ struct LogOptions {
     std::uint64_t entropy = 0; // fresh random bits for every open: the salts come from it
     std::uint64_t segment_bytes = std::uint64_t{64} << 20; // of a log that is created
     Layout layout = Layout::variable;                      // of a log that is created
-    Lsn first_lsn = 1; // of a log that is created: that of its first record, at least 1
+    Lsn first_lsn = 1; // of a log that is created: that of its first record, 1 to lsn_last
     std::uint32_t frame_bytes_max = 640U << 10;    // whole blocks, at most 1 MiB
     std::uint32_t pipeline_depth = 4;              // frames whose writes may be in flight, 1..16
     std::uint32_t syncs_max = 1;                   // syncs in flight, 1 or 2
@@ -91,7 +91,8 @@ class LogCore {
     [[nodiscard]] State state() const noexcept { return state_; }
     /// What the scan found. Requires: state is not opening
     [[nodiscard]] const ScanReport& report() const noexcept { return report_; }
-    /// Errors: corrupt, format, io, not_found, exists, no_space, refused. Requires: refused
+    /// Errors: corrupt, format, io, denied, not_found, exists, no_space, refused, out_of_range
+    /// (first_lsn). Requires: refused
     [[nodiscard]] const Error& open_error() const noexcept { return error_; }
 
     enum class Group : std::uint8_t {
@@ -106,7 +107,8 @@ class LogCore {
     /// Adds a record after the last. Allocates nothing.
     /// Durable: when take_done() says so
     /// Errors: busy (pump and try again), no_space (the device is full; release_prefix() helps),
-    /// invalid_argument (longer than record_bytes_max(), not 112 bytes in layout fixed), poisoned
+    /// invalid_argument (longer than record_bytes_max(), not 112 bytes in layout fixed), poisoned,
+    /// out_of_range (lsn_last is taken)
     Result<Lsn> append(std::span<const std::byte> payload, RecordTag tag = {});
 
     /// Voids every record above keep_through; takes an LSN like a record and is acknowledged so.
@@ -254,6 +256,7 @@ class LogCore {
     Write
     judge_write(std::int64_t result, std::size_t bytes, std::uint32_t& rewrites, bool& short_seen);
     Result<void> writable() const;
+    static Error full();
     std::uint32_t take_file() noexcept;
     void give_file(std::uint32_t file) noexcept;
     [[nodiscard]] std::span<std::byte> arena_part(std::size_t& at, std::size_t bytes) noexcept;

@@ -44,9 +44,10 @@ enum class Refusal : std::uint8_t {
     foreign,             // a segment of another log
     not_regular,         // a link, directory, pipe or a file with two names
     io,                  // the storage could not read
+    denied,              // this process may not read; nothing is said of the content
 };
 std::string_view to_string(Refusal refusal) noexcept;
-/// What an open that is refused so answers: format, io, refused or corrupt.
+/// What an open that is refused so answers: format, io, denied, refused or corrupt.
 Errc errc_of(Refusal refusal) noexcept;
 
 /// Where a frame begins: one entry of a sparse index.
@@ -99,6 +100,8 @@ struct ScanReport {
     std::vector<SegmentFacts> segments{};
     LogEnd end{};          // of the log; segment 0 when there is none yet
     bool tail_zero = true; // nothing but zeros behind the end: may be appended to in place
+    /// Closed cleanly at the end found, and nothing of this use of the last file lies behind it.
+    bool closed = false;
     Lsn first_live_lsn = 1;
     std::uint64_t first_live_segment = 1;
     std::vector<VoidRange> voids{};
