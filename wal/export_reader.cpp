@@ -24,6 +24,17 @@ bool parse_uuid(std::string_view text, LogUuid& out) noexcept {
     return true;
 }
 
+/// One that no log reaches is refused before anybody counts with it.
+Lsn require_lsn(ObjectReader& object, std::string_view name, Lsn least, Lsn most = lsn_last) {
+    const Lsn lsn = object.require_u64(name);
+    if (lsn > most) {
+        object.complain(name, "is " + std::to_string(lsn) + ", but " + lsn_last_words());
+        return 0;
+    }
+    if (lsn < least) object.complain(name, "must be at least " + std::to_string(least));
+    return lsn;
+}
+
 void read_header(ObjectReader& object, ExportItem& item) {
     item.kind = ExportItem::Kind::header;
     if (object.require_string("schema") != export_schema)
@@ -38,12 +49,12 @@ void read_header(ObjectReader& object, ExportItem& item) {
         object.require_u64("segment_bytes", segment_bytes_min, segment_bytes_max);
     if (item.header.segment_bytes % block_bytes != 0)
         object.complain("segment_bytes", "must be a multiple of 4096");
-    item.header.first_lsn = object.require_u64("first_lsn", 1);
+    item.header.first_lsn = require_lsn(object, "first_lsn", 1, lsn_last + 1);
 }
 
 void read_record(ObjectReader& object, ExportItem& item, std::uint32_t& crc) {
     item.kind = ExportItem::Kind::record;
-    item.lsn = object.require_u64("lsn", 1, UINT64_MAX - 1);
+    item.lsn = require_lsn(object, "lsn", 1);
     item.tag.type = static_cast<std::uint16_t>(object.require_u64("type", 0, UINT16_MAX));
     item.tag.flags = static_cast<std::uint16_t>(object.require_u64("flags", 0, UINT16_MAX));
     item.tag.schema = static_cast<std::uint32_t>(object.require_u64("schema", 0, UINT32_MAX));
@@ -58,16 +69,17 @@ void read_line(const JsonValue& value, ObjectReader& object, ExportItem& item, s
     if (value.find("payload") != nullptr) return read_record(object, item, crc);
     if (value.find("keep") != nullptr) {
         item.kind = Kind::truncation;
-        item.lsn = object.require_u64("lsn", 1, UINT64_MAX - 1);
-        item.keep = object.require_u64("keep", 0, UINT64_MAX - 1);
+        item.lsn = require_lsn(object, "lsn", 1);
+        item.keep = require_lsn(object, "keep", 0);
     } else if (value.find("gap") != nullptr) {
         item.kind = Kind::gap;
-        item.lsn = object.require_u64("gap", 1, UINT64_MAX - 1);
-        item.last = object.require_u64("last", item.lsn, UINT64_MAX - 1);
+        item.lsn = require_lsn(object, "gap", 1);
+        item.last = require_lsn(object, "last", item.lsn);
     } else if (value.find("digest") != nullptr) {
         item.kind = Kind::end;
-        item.lsn = object.require_u64("next_lsn", 1);
+        item.lsn = require_lsn(object, "next_lsn", 1, lsn_last + 1);
         item.last = object.require_u64("records");
+        item.unread = object.optional_u64("unread", 1);
         crc = static_cast<std::uint32_t>(object.require_u64("digest", 0, UINT32_MAX));
     } else {
         read_header(object, item);
@@ -119,10 +131,13 @@ Result<ExportItem> ExportReader::accept(ExportItem item, std::uint32_t crc) {
     if (item.kind == Kind::end) {
         if (item.last != records_ || crc != digest_)
             return bad(Errc::corrupt, "the records are not those the end speaks of");
+        if (item.unread && *item.unread != unread_)
+            return bad(Errc::corrupt, "the gaps are not those the end speaks of");
         ended_ = true;
         return item;
     }
     next_ = (item.kind == Kind::gap ? item.last : item.lsn) + 1;
+    if (item.kind == Kind::gap) unread_ += item.last - item.lsn + 1;
     if (item.kind == Kind::truncation && (item.keep >= item.lsn || item.keep + 1 < first_))
         return bad(Errc::format, "a truncation keeps what is not there");
     if (item.kind != Kind::record) return item;

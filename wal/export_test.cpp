@@ -3,47 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <promtact/base/read_file.hpp>
-#include <promtact/wal/fill.hpp>
 
 #include "test_paths.hpp"
-#include "testing/damage_row.hpp"
+#include "testing/export_text.hpp"
 
 namespace promtact::wal::testing {
 namespace {
-
-std::vector<std::string> lines_of(const std::string& text) {
-    std::vector<std::string> lines;
-    std::size_t begin = 0;
-    for (std::size_t end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1)
-        lines.push_back(text.substr(begin, end - begin));
-    EXPECT_EQ(begin, text.size()) << "every line ends";
-    return lines;
-}
-
-struct Exported {
-    std::string text{};
-    Result<ExportTally> tally = ExportTally{};
-};
-
-Exported export_image(disk::Pool& pool, const disk::Image& image, bool salvage = false) {
-    MemoryStorage memory(pool, image, {});
-    Exported out;
-    out.tally = export_log(memory, {.salvage = salvage}, [&](std::string_view text) {
-        out.text += text;
-        return Result<void>{};
-    });
-    return out;
-}
-
-Result<disk::Image> import_text(
-    disk::Pool& pool, const std::string& text, const ImportOptions& options = {.entropy = 5}) {
-    MemoryStorage memory(pool, {}, {});
-    LogImport import(memory, options);
-    for (const std::string& line : lines_of(text))
-        PROMTACT_TRY(import.line(line));
-    PROMTACT_TRY(import.finish());
-    return memory.model().durable();
-}
 
 /// Rotations, tags, truncations and a fence.
 disk::Image rich_log(disk::Pool& pool, Layout layout) {
@@ -111,7 +76,7 @@ TEST(WalExport, ARefusedLogIsNotExportedUnlessSalvaged) {
     EXPECT_EQ(plain.tally.error().code, Errc::corrupt);
     EXPECT_TRUE(plain.text.empty()) << "nothing of a log that is not believed";
     ASSERT_TRUE(saved.tally.has_value());
-    EXPECT_EQ(saved.tally->lost, 1U);
+    EXPECT_EQ(saved.tally->unread, 1U);
     EXPECT_EQ(saved.tally->next_lsn, base.lsn_next);
     EXPECT_FALSE(import_text(base.pool, saved.text).has_value());
     const auto gaps = import_text(base.pool, saved.text, {.entropy = 5, .accept_gaps = true});

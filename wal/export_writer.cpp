@@ -76,14 +76,17 @@ Result<void> ExportWriter::skip_to(Lsn next) {
     if (next <= tally_.next_lsn) return {};
     const Lsn first = tally_.next_lsn;
     ++tally_.gaps;
-    tally_.lost += next - first;
+    tally_.unread += next - first;
     tally_.next_lsn = next;
     return line(fmt::format(R"({{"gap":{},"last":{}}})", first, next - 1));
 }
 
 Result<void> ExportWriter::end() {
+    const std::string unread =
+        tally_.unread == 0 ? std::string() : fmt::format(R"(,"unread":{})", tally_.unread);
     return line(fmt::format(
-        R"({{"next_lsn":{},"records":{},"digest":{}}})", tally_.next_lsn, tally_.records, digest_));
+        R"({{"next_lsn":{},"records":{},"digest":{}{}}})", tally_.next_lsn, tally_.records, digest_,
+        unread));
 }
 
 } // namespace promtact::wal

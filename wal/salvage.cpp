@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <promtact/base/assert.hpp>
+#include <promtact/wal/explain.hpp>
 #include <promtact/wal/log_core.hpp>
 
 #include "salvage_internal.hpp"
@@ -69,23 +70,64 @@ class Salvage {
         : pump_(storage), window_(pump_), writer_(writer) {}
 
     Result<void> run(const ScanReport& report) {
-        PROMTACT_TRY_ASSIGN(const auto entries, pump_.list());
-        for (const SnapshotPump::Entry& entry : entries) {
-            if (const std::uint64_t segment = parse_segment_name(entry.name);
-                segment != 0 && entry.regular) {
-                segments_.push_back(segment);
-            }
-        }
-        if (segments_.empty()) return Error{Errc::not_found, 0, "there is no log here"};
-        PROMTACT_TRY(find_header(report));
-        make_plausible();
+        PROMTACT_TRY(look(report));
         PROMTACT_TRY(writer_.begin(header_));
-        for (const std::uint64_t segment : segments_)
+        for (const Segment& segment : segments_)
             PROMTACT_TRY(read_segment(segment));
+        PROMTACT_TRY(writer_.skip_to(known_end_));
         return writer_.end();
     }
 
   private:
+    struct Segment {
+        std::uint64_t id = 0;
+        SegmentHeader header{};
+        bool held = false; // the header holds, and is this file's
+        /// Where the next segment goes on, or the log ends. What this one holds from there on was
+        /// torn by a crash and is void, whether it can be read or not.
+        Lsn limit = 0;
+    };
+
+    /// Which files there are, which log they are of, and how far it is known to have reached.
+    Result<void> look(const ScanReport& report) {
+        if (report.refusal == Refusal::denied)
+            return Error{Errc::denied, report.sys_errno, place_of(report) + ": " + report.text};
+        PROMTACT_TRY_ASSIGN(const auto entries, pump_.list());
+        for (const SnapshotPump::Entry& entry : entries) {
+            if (const std::uint64_t segment = parse_segment_name(entry.name);
+                segment != 0 && entry.regular) {
+                segments_.push_back({.id = segment});
+            }
+        }
+        if (segments_.empty()) return Error{Errc::not_found, 0, "there is no log here"};
+        for (Segment& segment : segments_) {
+            PROMTACT_TRY_ASSIGN(segment.held, read_header(segment.id, segment.header));
+        }
+        PROMTACT_TRY(find_header(report));
+        if (report.super) know(report.super->end.next_lsn);
+        if (report.end.segment != 0) know(report.end.next_lsn);
+        for (Segment& segment : segments_) {
+            segment.held = segment.held && segment.header.uuid == header_.uuid &&
+                           segment.header.segment == segment.id;
+            if (segment.held) know(segment.header.first_lsn);
+        }
+        const bool stands = report.verdict == Verdict::ok || report.verdict == Verdict::prefix;
+        Lsn limit = stands ? report.end.next_lsn : ~Lsn{0};
+        for (auto segment = segments_.rbegin(); segment != segments_.rend(); ++segment) {
+            segment->limit = limit;
+            if (segment->held) limit = segment->header.first_lsn;
+        }
+        make_plausible();
+        return {};
+    }
+    /// Records below `next` were acknowledged, or lie before something that is there.
+    void know(Lsn next) noexcept { known_end_ = std::max(known_end_, next); }
+    /// What a frame's header vouches for, whether its blocks can be read or not.
+    void know(const FrameHeader& frame) noexcept {
+        if (frame.first_lsn > lsn_last + 1 || frame.durable_lsn >= frame.first_lsn) return;
+        know(FrameKind{frame.kind} == FrameKind::seal ? frame.first_lsn : frame.durable_lsn + 1);
+    }
+
     /// What SUPER said, or else the first segment header that holds.
     Result<void> find_header(const ScanReport& report) {
         if (report.super) {
@@ -93,12 +135,12 @@ class Salvage {
                 .uuid = report.super->uuid,
                 .layout = report.super->layout,
                 .segment_bytes = report.super->segment_bytes,
-                .first_lsn = report.super->first_live_lsn};
+                .first_lsn = std::max(report.super->first_live_lsn, report.first_live_lsn)};
             return {};
         }
-        for (const std::uint64_t segment : segments_) {
-            SegmentHeader header;
-            if (!read_header(segment, header)) continue;
+        for (const Segment& segment : segments_) {
+            if (!segment.held) continue;
+            const SegmentHeader& header = segment.header;
             header_ = {
                 .uuid = header.uuid,
                 .layout = header.layout,
@@ -116,17 +158,19 @@ class Salvage {
             header_.segment_bytes = LogOptions{}.segment_bytes;
         if (header_.layout != Layout::fixed) header_.layout = Layout::variable;
     }
-    bool read_header(std::uint64_t segment, SegmentHeader& header) {
+    /// Errors: denied, since then nothing is damaged and nothing need be given up.
+    Result<bool> read_header(std::uint64_t segment, SegmentHeader& header) {
         const auto blocks = window_.open(segment_name(segment));
+        if (!blocks && blocks.error().code == Errc::denied) return blocks.error();
         if (!blocks || *blocks == 0) return false;
         return decode(window_.blocks(0, 1).first<block_bytes>(), header) == BlockContent::valid;
     }
 
-    Result<void> read_segment(std::uint64_t segment) {
+    Result<void> read_segment(const Segment& segment) {
         SegmentHeader header;
-        const bool held = read_header(segment, header);
+        PROMTACT_TRY_ASSIGN(const bool held, read_header(segment.id, header));
         if (held && header.uuid != header_.uuid) return {}; // another log's
-        const auto blocks = window_.open(segment_name(segment));
+        const auto blocks = window_.open(segment_name(segment.id));
         if (!blocks) return {};
         const std::uint64_t salt = held ? header.salt : newest_salt(*blocks);
         for (std::uint64_t at = 1; at < *blocks;) {
@@ -134,8 +178,9 @@ class Salvage {
             const auto first = window_.blocks(at, 1).first<block_bytes>();
             const bool ours = decode_frame(first, header_.layout, frame) == BlockContent::valid &&
                               frame.salt == salt && frame.block_no == at &&
-                              check_frame_fields(frame, header_.layout, *blocks - at) == nullptr;
-            if (!ours) {
+                              frame.first_lsn < segment.limit;
+            if (ours) know(frame);
+            if (!ours || check_frame_fields(frame, header_.layout, *blocks - at) != nullptr) {
                 ++at;
                 continue;
             }
@@ -178,8 +223,9 @@ class Salvage {
     SnapshotPump pump_;
     Window window_;
     ExportWriter& writer_;
-    std::vector<std::uint64_t> segments_{};
+    std::vector<Segment> segments_{};
     ExportHeader header_{};
+    Lsn known_end_ = 0;
 };
 
 } // namespace

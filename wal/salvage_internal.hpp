@@ -13,8 +13,9 @@ Result<void> write_frame(
     ExportWriter& writer, const FrameHeader& frame, std::span<const std::byte> bytes,
     Layout layout);
 
-/// Every frame of the log's own salt, at its place and with all checksums, in order of LSN.
-/// Errors: not_found, format; those of the sink. Read errors of segments are gaps.
+/// Every frame of the log's own salt, at its place and with all checksums, in order of LSN; a gap
+/// for what is missing up to where the log is known to have reached.
+/// Errors: not_found, format, denied; those of the sink. Read errors of segments are gaps.
 Result<void> salvage_log(Storage& storage, const ScanReport& report, ExportWriter& writer);
 
 } // namespace promtact::wal

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,7 @@ struct ExportItem {
     Lsn lsn = 0;
     Lsn keep = 0;
     Lsn last = 0;
+    std::optional<std::uint64_t> unread{}; // end: LSNs in gaps
     RecordTag tag{};
     std::vector<std::byte> payload{};
 };
@@ -54,7 +56,7 @@ struct ExportTally {
     std::uint64_t payload_bytes = 0;
     std::uint64_t truncations = 0;
     std::uint64_t gaps = 0;
-    std::uint64_t lost = 0; // LSNs in gaps
+    std::uint64_t unread = 0; // records known to exist but not read: LSNs in gaps
     Lsn first_lsn = 1;
     Lsn next_lsn = 1;
 };
@@ -103,6 +105,7 @@ class ExportReader {
     Lsn next_ = 1;
     Lsn first_ = 1;
     std::uint64_t records_ = 0;
+    std::uint64_t unread_ = 0;
     std::uint32_t digest_ = 0;
     bool begun_ = false;
     bool ended_ = false;
@@ -110,8 +113,9 @@ class ExportReader {
 
 struct ExportOptions {
     bool strict = false;
-    /// Every frame that can be read, whatever the verdict; what cannot is a gap. Nothing of it is
-    /// vouched for but its own checksums.
+    /// Every frame that can be read, whatever the verdict; what cannot is a gap, also at the end,
+    /// as far as anything of the log says that records were acknowledged. Nothing of it is vouched
+    /// for but its own checksums.
     bool salvage = false;
 };
 

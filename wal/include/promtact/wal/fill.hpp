@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
 //
-// Makes a new log and fills it, one call after the other, for tools without a thread to spare: an
-// export read back, a log of an older format. Target promtact::wal_tools.
+// Makes a new log, or opens one, and fills it, one call after the other, for tools without a thread
+// to spare: an export read back, a log of an older format, lines of text. Target
+// promtact::wal_tools.
 #pragma once
 
 #include <functional>
@@ -17,14 +18,18 @@
 
 namespace promtact::wal {
 
-/// A log being filled. Nothing of it counts before close().
+/// A log being filled. Nothing of it counts before flush() or close().
 class LogFiller {
   public:
     /// options.open is create; the salts come from options.entropy.
     /// Errors: exists (there is a log here); those of LogCore.
     static Result<std::unique_ptr<LogFiller>> create(Storage& storage, const LogOptions& options);
 
-    /// Only create() can make one that is open.
+    /// The same of the log that is there; its layout and sizes are its own.
+    /// Errors: not_found; those of LogCore.
+    static Result<std::unique_ptr<LogFiller>> open(Storage& storage, const LogOptions& options);
+
+    /// Only create() and open() can make one that is open.
     LogFiller(Storage& storage, const LogOptions& options);
     LogFiller(const LogFiller&) = delete;
     LogFiller& operator=(const LogFiller&) = delete;
@@ -34,6 +39,8 @@ class LogFiller {
     Result<Lsn> truncate_suffix(Lsn keep);
     /// Makes `count` LSNs that hold nothing: they are void as after a truncation.
     Result<void> skip(std::uint64_t count);
+    /// Durable: everything appended so far. Errors: the one that stopped the log
+    Result<void> flush();
     /// Durable: everything. Errors: poisoned
     Result<void> close();
 
@@ -43,11 +50,11 @@ class LogFiller {
     }
 
   private:
+    static Result<std::unique_ptr<LogFiller>> start(Storage& storage, LogOptions options);
     template <class Attempt>
     Result<Lsn> until_taken(Attempt&& attempt);
     void pump();
 
-    Layout layout_;
     AlignedBytes arena_;
     std::unique_ptr<LogCore> log_{};
     std::uint64_t now_ns_ = 0;
