@@ -79,7 +79,9 @@ Error LogImporter::damage(const Error& found, std::span<const std::byte> record)
         return {
             found.code, 0,
             here + ": sequence (byte 12) is " + std::to_string(decoded->sequence) + " where " +
-                std::to_string(slots_ + 1) + " must be"};
+                std::to_string(slots_ + 1) + " must be; the records before byte " +
+                std::to_string(slots_ * import_slot_bytes(layout_)) +
+                " stand: cut a copy of the file there to keep them, or restore it"};
     }
     if (hole_) {
         return {

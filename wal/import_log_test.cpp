@@ -150,6 +150,25 @@ TEST_P(ImportLog, AGapInTheSequenceIsNamed) {
                                       ": sequence (byte 12) is 5 where 2 must be"));
 }
 
+TEST_P(ImportLog, ANumberThatIsAbsurdIsNamedWithWhatHelpsAndNothingIsFilled) {
+    for (const std::uint64_t sequence : {std::uint64_t{1} << 40, ~std::uint64_t{0}}) {
+        Content bytes = log(3);
+        encode({.sequence = sequence}, std::span(bytes).subspan(2 * slot()).first<record_bytes>());
+
+        const auto recovery = import(bytes);
+
+        ASSERT_FALSE(recovery);
+        EXPECT_EQ(recovery.error().code, Errc::corrupt);
+        EXPECT_EQ(records.size(), 2U);
+        const std::string offset = std::to_string(2 * slot());
+        EXPECT_THAT(recovery.error().context, HasSubstr("record 2 at byte " + offset));
+        EXPECT_THAT(recovery.error().context, HasSubstr(std::to_string(sequence)));
+        EXPECT_THAT(
+            recovery.error().context,
+            HasSubstr("before byte " + offset + " stand: cut a copy of the file there"));
+    }
+}
+
 TEST_P(ImportLog, AnIntactRecordOfAnotherVersionIsFormat) {
     Content bytes = log(1);
     store_le<std::uint16_t>(bytes, RecordLayout::version, 4);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <string>
@@ -85,6 +86,13 @@ void encode(const Record& record, std::span<std::byte, record_bytes> out) noexce
     store_le<std::uint64_t>(out, L::value, record.value);
     store_le<std::uint32_t>(out, L::checksum, crc32c(out.first<L::checksum>()));
     PROMTACT_DEBUG_ASSERT(checksum_matches(out));
+}
+
+bool may_begin_record(std::span<const std::byte> bytes) noexcept {
+    const auto head = bytes.first(std::min(bytes.size(), magic.size()));
+    const bool zero =
+        std::all_of(head.begin(), head.end(), [](std::byte b) { return b == std::byte{0}; });
+    return zero || magic.starts_with(text_of(head));
 }
 
 bool checksum_matches(std::span<const std::byte> bytes) noexcept {

@@ -72,4 +72,8 @@ Result<Record> decode(std::span<const std::byte> bytes, DecodeMode mode = Decode
 /// Requires: bytes.size() == record_bytes
 bool checksum_matches(std::span<const std::byte> bytes) noexcept;
 
+/// Whether a file that begins so may be one of records: with the magic, the part of it that the
+/// file is long enough for, or with zeros that a crash left in its place.
+bool may_begin_record(std::span<const std::byte> bytes) noexcept;
+
 } // namespace promtact::wal
