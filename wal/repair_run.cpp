@@ -24,7 +24,20 @@ class Repairer {
         : pump_(storage), plan_(plan),
           buffer_(copy_chunk_bytes, std::max(pump_.limits().align_memory, 64U)) {}
 
+    /// Without room nothing is left of the attempt: copies nobody needs would take what is freed.
     Result<void> run() {
+        Result<void> done = run_steps();
+        if (done || done.error().code != Errc::no_space || originals_moved_) return done;
+        for (auto name = made_.rbegin(); name != made_.rend(); ++name)
+            static_cast<void>(pump_.unlink(*name).has_value()); // the next repair tries again
+        Error error = std::move(done).error();
+        error.context += "; a repair keeps copies and needs about " + std::to_string(room()) +
+                         " bytes beside the log; nothing was changed: make room and repeat it";
+        return error;
+    }
+
+  private:
+    Result<void> run_steps() {
         PROMTACT_TRY(look());
         for (const std::string& name : plan_.debris)
             PROMTACT_TRY(pump_.unlink(name));
@@ -35,6 +48,7 @@ class Repairer {
         if (plan_.cut) PROMTACT_TRY(make_cut());
         PROMTACT_TRY(make_super());
         PROMTACT_TRY(pump_.sync_dir());
+        originals_moved_ = true;
         // From the newest down, so that what remains never has a hole.
         for (auto name = plan_.removed.rbegin(); name != plan_.removed.rend(); ++name) {
             PROMTACT_TRY(pump_.rename(*name, free_name(*name)));
@@ -48,8 +62,12 @@ class Repairer {
         PROMTACT_TRY(pump_.rename(super_repair_name, super_name));
         return pump_.sync_dir();
     }
+    /// What the copies take, and what replaces the originals.
+    [[nodiscard]] std::uint64_t room() const noexcept {
+        return 2 * (std::uint64_t{super_slots} * block_bytes +
+                    (plan_.cut ? plan_.super.segment_bytes : 0));
+    }
 
-  private:
     Result<void> look() {
         PROMTACT_TRY_ASSIGN(const auto entries, pump_.list());
         for (const SnapshotPump::Entry& entry : entries)
@@ -70,6 +88,7 @@ class Repairer {
 
     /// An empty file of that name, whatever was there.
     Result<void> start(const std::string& name) {
+        made_.push_back(name);
         PROMTACT_TRY(pump_.create(target_file, name));
         return pump_.truncate(target_file, 0, name);
     }
@@ -104,7 +123,9 @@ class Repairer {
         PROMTACT_TRY_ASSIGN(const std::uint64_t size, pump_.open(source_file, name));
         PROMTACT_TRY(start(part));
         PROMTACT_TRY(copy(name, part, size, size));
-        PROMTACT_TRY(pump_.rename(part, free_name(name)));
+        const std::string kept = free_name(name);
+        PROMTACT_TRY(pump_.rename(part, kept));
+        made_.push_back(kept);
         return pump_.sync_dir();
     }
 
@@ -135,6 +156,8 @@ class Repairer {
     const RepairPlan& plan_;
     PumpBuffer buffer_;
     std::vector<std::string> names_{};
+    std::vector<std::string> made_{}; // in this run
+    bool originals_moved_ = false;    // from then on the copies are the evidence
 };
 
 Error refused(std::string why) {

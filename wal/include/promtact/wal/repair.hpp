@@ -53,7 +53,8 @@ Result<RepairPlan> plan_repair(Storage& storage, bool strict);
 
 /// Carries out a plan. Requires: nothing else has the log open
 /// Durable: yes
-/// Errors: refused (the consent is not for this case, or the case cannot be mended); io; no_space.
+/// Errors: refused (the consent is not for this case, or the case cannot be mended); io; no_space
+/// (names what is needed; the copies made are removed again).
 /// After an error or a crash the log is refused as before, or mended; plan and repair again.
 Result<void> repair(Storage& storage, const RepairPlan& plan, const RepairConsent& consent);
 
