@@ -3,10 +3,14 @@
 //
 // The words for single cases, to the letter; every row of the damage table is held to their shape
 // where it is judged.
+#include <cerrno>
+
 #include <gtest/gtest.h>
 
+#include <promtact/base/read_file.hpp>
 #include <promtact/wal/explain.hpp>
 
+#include "test_paths.hpp"
 #include "testing/damage_row.hpp"
 
 namespace promtact::wal::testing {
@@ -65,6 +69,60 @@ TEST(WalExplain, EachRefusalNamesTheRepairThatFitsIt) {
     EXPECT_EQ(explain_after([](Image& i) { i.flip(8, at(3), 0); }).repair, RepairCase::truncate_at);
     EXPECT_EQ(explain_after([](Image& i) { i.flip(7, 0, 100); }).repair, RepairCase::salvage);
     EXPECT_EQ(explain_after([](Image&) {}).repair, RepairCase::none);
+}
+
+TEST(WalExplain, ADeniedLogIsNotDamagedAndSaysWhichRightHelps) {
+    const Explanation words = explain(
+        {.verdict = Verdict::refuse,
+         .refusal = Refusal::denied,
+         .sys_errno = EACCES,
+         .rule = "R3",
+         .text = "this user may not read it",
+         .segment = 9});
+
+    EXPECT_EQ(words.verdict, "refused: denied");
+    EXPECT_EQ(words.code, Errc::denied);
+    EXPECT_EQ(words.repair, RepairCase::none);
+    EXPECT_NE(words.why.find("EACCES"), std::string::npos);
+    EXPECT_TRUE(words.lost.starts_with("nothing is known to be lost"));
+    EXPECT_NE(words.helps.find("let this user read wal-0000000000000009.seg"), std::string::npos);
+}
+
+/// All words of an enum, from its first value on.
+template <class Enum>
+std::vector<std::string> words_of() {
+    std::vector<std::string> words;
+    for (std::uint8_t i = 0; to_string(static_cast<Enum>(i)) != "unknown"; ++i)
+        words.emplace_back(to_string(static_cast<Enum>(i)));
+    return words;
+}
+
+/// Those that have no row "| `word` |" of their own.
+std::vector<std::string>
+missing_from(const std::string& page, const std::vector<std::string>& words) {
+    std::vector<std::string> missing;
+    for (const std::string& word : words)
+        if (page.find("| `" + word + "` |") == std::string::npos) missing.push_back(word);
+    return missing;
+}
+
+TEST(WalExplain, EveryWordOfTheJsonOutputsIsInTheReadme) {
+    const auto page = read_text_file(test_source_path("wal/README.md"), Bytes{1U << 16U});
+    ASSERT_TRUE(page.has_value());
+    const auto section = [&](const std::string& field) {
+        const std::size_t begin = page->find("| `" + field + "` | ");
+        if (begin == std::string::npos) return std::string();
+        return page->substr(begin, page->find("\n\n", begin) - begin);
+    };
+    using Words = std::vector<std::string>;
+    EXPECT_EQ(words_of<Verdict>().size(), 4U);
+    EXPECT_EQ(words_of<Refusal>().size(), 15U);
+    EXPECT_EQ(words_of<RepairCase>().size(), 5U);
+    EXPECT_EQ(missing_from(section("verdict"), words_of<Verdict>()), Words{});
+    EXPECT_EQ(missing_from(section("refusal"), words_of<Refusal>()), Words{});
+    EXPECT_EQ(missing_from(section("repair`, `case"), words_of<RepairCase>()), Words{});
+    EXPECT_EQ(missing_from(section("verdict"), {"no such word"}), Words{"no such word"})
+        << "the control";
 }
 
 TEST(WalExplain, ASoundLogNeedsNothing) {
