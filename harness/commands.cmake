@@ -6,7 +6,11 @@
 set(commands
     commands/version.cpp
     commands/wal.cpp
+    commands/wal_append.cpp
+    commands/wal_create.cpp
+    commands/wal_denied.cpp
     commands/wal_directory.cpp
+    commands/wal_input.cpp
     commands/wal_look.cpp
     commands/wal_move.cpp
     commands/wal_repair.cpp

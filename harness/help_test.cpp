@@ -79,7 +79,7 @@ TEST(Help, OfEveryVerbIsComplete) {
         {"gates", "reap"},    {"evidence", "render"},   {"evidence", "check"}, {"evidence", "run"},
         {"bench", "storage"}, {"bench", "compare-fio"}, {"wal", "bench"},      {"wal", "verify"},
         {"wal", "stat"},      {"wal", "dump"},          {"wal", "repair"},     {"wal", "export"},
-        {"wal", "import"},    {"wal", "migrate"}};
+        {"wal", "import"},    {"wal", "migrate"},       {"wal", "create"},     {"wal", "append"}};
     for (const std::vector<std::string>& verb : verbs) {
         const Finish help = ask({"promtact", verb[0], verb[1], "-h"});
         EXPECT_EQ(help.exit, 0) << verb[0] << " " << verb[1];

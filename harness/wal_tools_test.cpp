@@ -3,99 +3,15 @@
 //
 // The built binary on real directories: a log is migrated, looked at, damaged, refused, mended,
 // exported and imported, and killed at every step of what changes something.
-#include <filesystem>
-#include <fstream>
-
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-
-#include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <promtact/base/unique_fd.hpp>
-#include <promtact/wal/format.hpp>
-#include <promtact/wal/record.hpp>
 
-#include "temporary_directory.hpp"
-#include "testing/process.hpp"
+#include "testing/wal_tools.hpp"
 
 namespace promtact::harness::testing {
 namespace {
-
-namespace fs = std::filesystem;
-using ::testing::HasSubstr;
-
-constexpr std::uint64_t records = 20'000;
-constexpr int sigkill_exit = 137;
-
-Finish wal(std::vector<std::string> words, std::vector<std::string> environment = {}) {
-    std::vector<std::string> argv{"promtact", "wal"};
-    argv.insert(argv.end(), words.begin(), words.end());
-    const Result<Finish> finish =
-        run({.program = built("promtact"), .argv = argv, .environment = std::move(environment)});
-    return finish ? *finish : Finish{};
-}
-
-std::string read(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-void write(const fs::path& path, const std::string& text) {
-    std::ofstream(path, std::ios::binary) << text;
-}
-void flip(const fs::path& path, std::streamoff at) {
-    std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
-    file.seekg(at);
-    const char byte = static_cast<char>(file.get() ^ 1);
-    file.seekp(at);
-    file.put(byte);
-}
-
-/// Names, sizes and times of change.
-std::string state_of(const fs::path& directory) {
-    std::vector<std::string> lines;
-    for (const auto& entry : fs::directory_iterator(directory)) {
-        struct stat status {};
-        EXPECT_EQ(::lstat(entry.path().c_str(), &status), 0);
-        lines.push_back(fmt::format(
-            "{} {} {} {}\n", entry.path().filename().string(), status.st_size,
-            status.st_mtim.tv_nsec, status.st_ctim.tv_nsec));
-    }
-    std::sort(lines.begin(), lines.end());
-    return fmt::format("{}", fmt::join(lines, ""));
-}
-
-class WalTools : public ::testing::Test {
-  protected:
-    [[nodiscard]] std::string path(const std::string& name) const {
-        return (folder_.path() / name).string();
-    }
-    /// A log of two segments, made from a flat file of the reference.
-    std::string make_log() {
-        std::string flat;
-        for (std::uint64_t sequence = 1; sequence <= records; ++sequence) {
-            promtact::wal::RecordBytes bytes{};
-            promtact::wal::encode({.sequence = sequence, .value = sequence * 3}, bytes);
-            flat += text_of_bytes(bytes);
-        }
-        write(path("old"), flat);
-        const Finish made = wal({"migrate", path("old"), path("log"), "-segment-mib", "1"});
-        EXPECT_EQ(made.exit, 0) << made.err;
-        EXPECT_THAT(made.out, HasSubstr("20000 records of 2240000 bytes; the old file's tail is"));
-        return path("log");
-    }
-    static std::string text_of_bytes(std::span<const std::byte> bytes) {
-        return {static_cast<const char*>(static_cast<const void*>(bytes.data())), bytes.size()};
-    }
-    static std::string segment(const std::string& log, std::uint64_t id) {
-        return log + "/" + promtact::wal::segment_name(id);
-    }
-
-  private:
-    test_support::TemporaryDirectory folder_;
-};
 
 TEST_F(WalTools, LookingNamesWhatIsThereAndChangesNothing) {
     const std::string log = make_log();
@@ -198,7 +114,8 @@ TEST_F(WalTools, ARunningLogIsBusyAndLinksAreRefused) {
     {
         const UniqueFd lock{::open((log + "/LOCK").c_str(), O_RDWR | O_CLOEXEC)};
         ASSERT_EQ(::flock(lock.get(), LOCK_EX), 0);
-        for (const char* verb : {"verify", "stat", "dump", "repair", "export"}) {
+        for (const char* verb :
+             {"verify", "stat", "dump", "repair", "export", "create", "append"}) {
             const Finish busy = wal({verb, log});
             EXPECT_EQ(busy.exit, 3) << verb;
             EXPECT_THAT(busy.err, HasSubstr("is open in another process; stop it first"));

@@ -15,9 +15,11 @@ namespace promtact::harness {
 namespace {
 
 constexpr std::string_view usage =
-    R"(Looks at, mends, moves and measures write-ahead logs.
+    R"(Makes, looks at, mends, moves and measures write-ahead logs.
 
 usage:
+  promtact wal create <directory>            makes an empty log
+  promtact wal append <directory>            adds records, durably, and prints their LSNs
   promtact wal verify <directory>            says whether the log stands, and if not, why
   promtact wal stat <directory>              what it consists of
   promtact wal dump <directory>              its segments, frames and records
@@ -48,6 +50,8 @@ struct Verb {
 };
 
 constexpr auto verbs = std::to_array<Verb>({
+    {"create", wal_create},
+    {"append", wal_append},
     {"verify", wal_verify},
     {"stat", wal_stat},
     {"dump", wal_dump},
@@ -70,6 +74,7 @@ int wal_exit(Errc code) noexcept {
     case Errc::refused:
     case Errc::format:
     case Errc::exists:
+    case Errc::out_of_range:
         return 3;
     case Errc::corrupt:
     case Errc::io:
@@ -85,8 +90,19 @@ int wal_exit(Errc code) noexcept {
 }
 
 int wal_fail(const char* verb, const Error& error) {
-    std::fprintf(stderr, "promtact wal %s: %s\n", verb, describe(error).c_str());
+    const char* const hint = error.sys_errno == EROFS
+                                 ? "; it is mounted read-only: a log there can be looked at and "
+                                   "exported, not made or changed"
+                                 : "";
+    std::fprintf(stderr, "promtact wal %s: %s%s\n", verb, describe(error).c_str(), hint);
     return wal_exit(error.code);
+}
+
+int wal_fail(const char* verb, const Error& error, const WalAccess& access) {
+    const int exit = wal_fail(verb, error);
+    if (error.code == Errc::denied)
+        std::fprintf(stderr, "promtact wal %s: %s\n", verb, wal_denied_words(access).c_str());
+    return exit;
 }
 
 wal::TextSink wal_stdout() {

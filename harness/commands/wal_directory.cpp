@@ -9,7 +9,9 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include <promtact/base/assert.hpp>
 #include <promtact/base/atomic_file.hpp>
+#include <promtact/base/directory_owner.hpp>
 #include <promtact/base/kill_point.hpp>
 #include <promtact/base/list_directory.hpp>
 #include <promtact/base/sys.hpp>
@@ -32,12 +34,21 @@ Result<void> check_directory(const fs::path& directory) {
         directory.string() + (fs::exists(status) ? " is not a directory" : " is not there")};
 }
 
+/// The lock; none where nothing is to be changed and there is no LOCK.
 Result<UniqueFd> take_lock(const fs::path& directory, int flags, int operation) {
     const fs::path path = directory / wal::lock_name;
-    UniqueFd fd{sys().open(path.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0640)};
-    if (!fd && errno == ENOENT && (flags & O_CREAT) == 0) return UniqueFd{};
-    const bool link = !fd && errno == ELOOP;
-    if (!fd && !link) return Error::from_errno(errno, "open " + path.string());
+    const UniqueFd inside{sys().open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)};
+    if (!inside) return Error::from_errno(errno, "open directory " + directory.string());
+    const std::string name(wal::lock_name);
+    const int all = flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    const bool makes = (flags & O_ACCMODE) == O_RDWR;
+    const int opened = makes ? open_or_make(inside.get(), name.c_str(), {.flags = all})
+                             : sys().openat(inside.get(), name.c_str(), all, 0);
+    const int failure = opened >= 0 ? 0 : makes ? -opened : errno;
+    UniqueFd fd{opened};
+    if (failure == ENOENT && !makes) return UniqueFd{};
+    const bool link = failure == ELOOP;
+    if (failure != 0 && !link) return Error::from_errno(failure, "open " + path.string());
     struct stat status {};
     if (link || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode))
         return Error{Errc::refused, 0, path.string() + " is not a regular file"};
@@ -58,6 +69,15 @@ bool reads_directly(const fs::path& directory, const std::vector<std::string>& n
         if (!fd && errno == EINVAL) return false;
     }
     return true;
+}
+
+/// The owner of `above` gets `made`.
+Result<void> give_directory(const fs::path& made, const fs::path& above) {
+    const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    const UniqueFd inner{sys().open(made.c_str(), flags, 0)};
+    const UniqueFd outer{sys().open(above.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)};
+    if (!inner || !outer) return Error::from_errno(errno, "open " + made.string());
+    return give_to_directory_owner({.made = inner.get(), .directory = outer.get()});
 }
 
 bool is_log_file(const std::string& name) {
@@ -84,9 +104,45 @@ Result<WalDirectory> open_wal_to_look(const fs::path& directory) {
 Result<WalDirectory> open_wal_to_change(const fs::path& directory) {
     PROMTACT_TRY(check_directory(directory));
     WalDirectory opened;
-    PROMTACT_TRY_ASSIGN(opened.lock, take_lock(directory, O_RDWR | O_CREAT, LOCK_EX));
+    PROMTACT_TRY_ASSIGN(opened.lock, take_lock(directory, O_RDWR, LOCK_EX));
     PROMTACT_TRY_ASSIGN(opened.storage, FileStorage::open(directory, {}));
     return opened;
+}
+
+Result<WalContent> wal_content(const fs::path& directory) {
+    PROMTACT_TRY(check_directory(directory));
+    PROMTACT_TRY_ASSIGN(const std::vector<std::string> names, list_directory(directory));
+    WalContent content = WalContent::nothing;
+    for (const std::string& name : names) {
+        if (name == wal::super_name || wal::parse_segment_name(name) != 0) return WalContent::log;
+        // A filesystem of its own has lost+found from the start.
+        if (!is_log_file(name) && name != "lost+found") content = WalContent::other;
+    }
+    return content;
+}
+
+Error no_wal(const fs::path& directory, WalContent content) {
+    PROMTACT_ASSERT(content != WalContent::log);
+    if (content == WalContent::nothing) {
+        return Error{
+            Errc::not_found, 0,
+            "there is no log in " + directory.string() + "; `promtact wal create` makes one"};
+    }
+    return Error{
+        Errc::refused, 0,
+        directory.string() + " is not a log: nothing in it has the name of a log's file"};
+}
+
+Result<bool> make_wal_directory(const fs::path& directory) {
+    const fs::path named = directory.has_filename() ? directory : directory.parent_path();
+    const fs::path above = named.has_parent_path() ? named.parent_path() : fs::path(".");
+    if (sys().mkdir(named.c_str(), 0750) != 0) {
+        if (errno == EEXIST) return false;
+        return Error::from_errno(errno, "make directory " + named.string());
+    }
+    PROMTACT_TRY(give_directory(named, above));
+    PROMTACT_TRY(sync_directory(above));
+    return true;
 }
 
 Result<WalMaking> WalMaking::start(const fs::path& target) {
@@ -101,8 +157,8 @@ Result<WalMaking> WalMaking::start(const fs::path& target) {
             making.target_.string() + " is there already and not an empty directory"};
     }
     kill_point();
-    if (sys().mkdir(making.part_.c_str(), 0750) != 0 && errno != EEXIST)
-        return Error::from_errno(errno, "make directory " + making.part_.string());
+    PROMTACT_TRY_ASSIGN(const bool made, make_wal_directory(making.part_));
+    if (made && fs::exists(status)) PROMTACT_TRY(give_directory(making.part_, making.target_));
     PROMTACT_TRY_ASSIGN(const WalDirectory old, open_wal_to_change(making.part_));
     PROMTACT_TRY_ASSIGN(std::vector<std::string> left, list_directory(making.part_));
     std::erase(left, wal::lock_name);

@@ -25,8 +25,25 @@ Result<WalDirectory> open_wal_to_look(const std::filesystem::path& directory);
 /// Holds LOCK alone, making it if need be. Errors: as above.
 Result<WalDirectory> open_wal_to_change(const std::filesystem::path& directory);
 
+/// What a directory holds, found without making LOCK in it.
+enum class WalContent : std::uint8_t {
+    nothing, // at most LOCK, and what the making of a log that was cut off left
+    log,     // SUPER or a segment
+    other,   // only files that are none of a log's
+};
+/// Errors: as open_wal_to_look, except busy
+Result<WalContent> wal_content(const std::filesystem::path& directory);
+
+/// The error of a verb that needs a log where there is none. Requires: content is not log
+Error no_wal(const std::filesystem::path& directory, WalContent content);
+
+/// Makes the directory, durably, and gives it to the owner of the one above. Returns whether it
+/// made it; false when it was there. Errors: by errno
+Result<bool> make_wal_directory(const std::filesystem::path& directory);
+
 /// A new directory beside `target` that becomes it when all is done, so that a log is there whole
-/// or not at all.
+/// or not at all. It belongs to the owner of the one above, or of the empty one it takes the place
+/// of.
 class WalMaking {
   public:
     /// What an earlier one that was killed left is removed.

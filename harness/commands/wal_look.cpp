@@ -39,8 +39,17 @@ std::string names(const std::vector<std::string>& all) {
     return text;
 }
 
-std::string as_text(const ScanReport& report) {
-    const Explanation words = wal::explain(report);
+/// The words, with the right that is missing and where, when that is why.
+Explanation explain_at(const ScanReport& report, const std::string& directory) {
+    Explanation words = wal::explain(report);
+    if (report.refusal != wal::Refusal::denied) return words;
+    const std::string place = wal::place_of(report);
+    words.helps = wal_denied_words({.directory = directory, .file = place});
+    return words;
+}
+
+std::string as_text(const ScanReport& report, const std::string& directory) {
+    const Explanation words = explain_at(report, directory);
     std::string text = line("verdict", words.verdict) + line("where", words.where) +
                        line("rule", words.rule) + line("found", words.why) +
                        line("stands", words.stands) + line("lost", words.lost) +
@@ -53,8 +62,8 @@ std::string as_text(const ScanReport& report) {
            line("ignored", names(report.ignored));
 }
 
-void add_report(JsonWriter& json, const ScanReport& report) {
-    const Explanation words = wal::explain(report);
+void add_report(JsonWriter& json, const ScanReport& report, const std::string& directory) {
+    const Explanation words = explain_at(report, directory);
     json.field("verdict", to_string(report.verdict));
     json.field("refusal", to_string(report.refusal));
     json.field("rule", report.rule);
@@ -92,8 +101,8 @@ void add_common(FlagSet& flags, Common& common, std::string_view example) {
     flags.footer(wal_footer(example));
 }
 
-std::string figures_text(const wal::LogFigures& figures) {
-    std::string text = as_text(figures.report);
+std::string figures_text(const wal::LogFigures& figures, const std::string& directory) {
+    std::string text = as_text(figures.report, directory);
     const wal::SegmentFigures sum = figures.sum();
     text += fmt::format(
         "segments  {} live, {} spare\nframes    {} ({} bytes with padding)\nrecords   {} ({} "
@@ -114,10 +123,10 @@ std::string figures_text(const wal::LogFigures& figures) {
     return text;
 }
 
-std::string figures_json(const wal::LogFigures& figures) {
+std::string figures_json(const wal::LogFigures& figures, const std::string& directory) {
     JsonWriter json;
     json.field("schema", "promtact.wal-stat/1");
-    add_report(json, figures.report);
+    add_report(json, figures.report, directory);
     const wal::SegmentFigures sum = figures.sum();
     json.field("frames", sum.frames);
     json.field("frame_bytes", sum.frame_bytes);
@@ -153,11 +162,14 @@ Result<int> dump(const Common& common, const wal::DumpOptions& options, std::uin
         return 0;
     }
     PROMTACT_TRY_ASSIGN(const ScanReport report, wal::dump_log(*log.storage, options, sink));
-    const Explanation words = wal::explain(report);
+    const Explanation words = explain_at(report, common.paths.front());
     const bool good = report.verdict == Verdict::ok || report.verdict == Verdict::prefix;
     if (!good) {
         std::fputs(
-            ("promtact wal dump: " + words.verdict + ": " + words.why + "\n").c_str(), stderr);
+            ("promtact wal dump: " + words.verdict + ": " + words.why +
+             (words.code == Errc::denied ? "; " + words.helps : "") + "\n")
+                .c_str(),
+            stderr);
     }
     return exit_of(report);
 }
@@ -170,7 +182,7 @@ int wal_verify(std::span<const std::string> words) {
     add_common(flags, common, "verify /data/log");
     if (const auto exit = flags.parse(words)) return *exit;
     const auto log = open_wal_to_look(common.paths.front());
-    if (!log) return wal_fail("verify", log.error());
+    if (!log) return wal_fail("verify", log.error(), {.directory = common.paths.front()});
     // One entry of the index is enough: nothing is read back.
     wal::LogScan scan(
         *log->storage, {.strict = common.strict, .index_stride_blocks = ~std::uint32_t{0}});
@@ -178,10 +190,10 @@ int wal_verify(std::span<const std::string> words) {
     if (common.json) {
         JsonWriter json;
         json.field("schema", "promtact.wal-verify/1");
-        add_report(json, scan.report());
+        add_report(json, scan.report(), common.paths.front());
         std::fputs(json.finish().c_str(), stdout);
     } else {
-        std::fputs(as_text(scan.report()).c_str(), stdout);
+        std::fputs(as_text(scan.report(), common.paths.front()).c_str(), stdout);
     }
     return exit_of(scan.report());
 }
@@ -192,9 +204,12 @@ int wal_stat(std::span<const std::string> words) {
     add_common(flags, common, "stat /data/log --json");
     if (const auto exit = flags.parse(words)) return *exit;
     const auto log = open_wal_to_look(common.paths.front());
-    if (!log) return wal_fail("stat", log.error());
+    if (!log) return wal_fail("stat", log.error(), {.directory = common.paths.front()});
     const wal::LogFigures figures = wal::survey_log(*log->storage, common.strict);
-    std::fputs((common.json ? figures_json(figures) : figures_text(figures)).c_str(), stdout);
+    const std::string& directory = common.paths.front();
+    const std::string text =
+        common.json ? figures_json(figures, directory) : figures_text(figures, directory);
+    std::fputs(text.c_str(), stdout);
     return exit_of(figures.report);
 }
 
@@ -217,7 +232,8 @@ int wal_dump(std::span<const std::string> words) {
     options.json = common.json;
     options.strict = common.strict;
     const Result<int> shown = dump(common, options, segment);
-    return shown ? *shown : wal_fail("dump", shown.error());
+    if (shown) return *shown;
+    return wal_fail("dump", shown.error(), {.directory = common.paths.front()});
 }
 
 } // namespace promtact::harness

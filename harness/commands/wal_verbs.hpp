@@ -12,9 +12,13 @@
 #include <promtact/base/result.hpp>
 #include <promtact/wal/export.hpp>
 
+#include "commands/wal_denied.hpp"
+
 namespace promtact::harness {
 
+int wal_append(std::span<const std::string> words);
 int wal_bench(std::span<const std::string> words);
+int wal_create(std::span<const std::string> words);
 int wal_dump(std::span<const std::string> words);
 int wal_stat(std::span<const std::string> words);
 int wal_verify(std::span<const std::string> words);
@@ -27,6 +31,8 @@ int wal_migrate(std::span<const std::string> words);
 int wal_exit(Errc code) noexcept;
 /// Prints the error and returns its exit code.
 int wal_fail(const char* verb, const Error& error);
+/// The same, and which right is missing where when that is the error.
+int wal_fail(const char* verb, const Error& error, const WalAccess& access);
 /// To standard output. Errors: those of write(2)
 wal::TextSink wal_stdout();
 
@@ -35,8 +41,8 @@ exit codes:
   0   done; for verify and dump: the log stands
   1   an error, or there is no log here
   2   bad flag or path
-  3   refused: busy, of another version, not ours, or the flag of the case is missing
-  7   damaged, or an I/O error
+  3   refused: busy, of another version, not ours, full, or the flag of the case is missing
+  7   damaged, or an I/O error; for export -salvage: records are missing in what it wrote
   77  denied: a permission is missing
 )";
 

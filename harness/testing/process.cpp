@@ -109,8 +109,8 @@ std::vector<std::string> environment_of(const Launch& launch) {
     expect_zero(::chdir(launch.directory.c_str()), "chdir");
     cover_all(launch);
     if (::dup2(err, STDERR_FILENO) < 0) fail_child("dup2");
-    const UniqueFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-    if (::dup2(null.get(), STDIN_FILENO) < 0) fail_child("dup2");
+    const UniqueFd in(::open(launch.standard_input.c_str(), O_RDONLY | O_CLOEXEC));
+    if (::dup2(in.get(), STDIN_FILENO) < 0) fail_child("dup2");
     if (launch.standard_output == Stdout::full_device) out = ::open("/dev/full", O_WRONLY);
     if (::dup2(out, STDOUT_FILENO) < 0) fail_child("dup2");
     if (launch.standard_output == Stdout::closed) ::close(STDOUT_FILENO);

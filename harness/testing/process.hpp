@@ -21,6 +21,7 @@ struct Launch {
     std::vector<std::string> argv{};        // argv[0] decides how the umbrella answers
     std::vector<std::string> environment{}; // NAME=value, on top of PATH and sanitizer options
     std::string directory = "/";
+    std::string standard_input = "/dev/null"; // path of a file
     Stdout standard_output = Stdout::captured;
     bool as_nobody = false;                 // user and group 65534 without capabilities; needs root
     std::optional<int> io_uring_errno{};    // a seccomp filter answers io_uring_setup(2) with this
