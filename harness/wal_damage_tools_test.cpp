@@ -3,6 +3,8 @@
 //
 // `promtact wal` on what is damaged, cut off or no log at all: what is missing is counted, what is
 // not a log is refused with its byte, and a kill leaves nothing in the way of the next run.
+#include <fmt/format.h>
+
 #include <promtact/base/choice.h>
 
 #include "testing/wal_tools.hpp"

@@ -11,7 +11,8 @@ if(PROMTACT_TESTS OR PROMTACT_FUZZ)
   promtact_settings(wal_allocation_peak)
   target_compile_features(wal_allocation_peak PRIVATE cxx_std_20)
 endif()
-promtact_test(wal_tools FILES dump_test.cpp explain_test.cpp export_gaps_test.cpp export_test.cpp migrate_test.cpp repair_test.cpp
+promtact_test(wal_tools FILES dump_test.cpp explain_test.cpp export_gaps_test.cpp export_test.cpp migrate_test.cpp
+              repair_test.cpp
   DEPENDS promtact::wal_tools wal_allocation_peak TIMEOUT 300)
 promtact_fuzz(wal log_fuzz.cpp DEPENDS promtact::wal_tools wal_allocation_peak)
 promtact_fuzz(wal export_fuzz.cpp DEPENDS promtact::wal_tools)

@@ -13,7 +13,6 @@
 
 #include <sys/stat.h>
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -65,12 +64,16 @@ inline std::string state_of(const fs::path& directory) {
     for (const auto& entry : fs::directory_iterator(directory)) {
         struct stat status {};
         EXPECT_EQ(::lstat(entry.path().c_str(), &status), 0);
-        lines.push_back(fmt::format(
-            "{} {} {} {}\n", entry.path().filename().string(), status.st_size,
-            status.st_mtim.tv_nsec, status.st_ctim.tv_nsec));
+        lines.push_back(
+            entry.path().filename().string() + " " + std::to_string(status.st_size) + " " +
+            std::to_string(status.st_mtim.tv_nsec) + " " + std::to_string(status.st_ctim.tv_nsec) +
+            "\n");
     }
     std::sort(lines.begin(), lines.end());
-    return fmt::format("{}", fmt::join(lines, ""));
+    std::string text;
+    for (const std::string& line : lines)
+        text += line;
+    return text;
 }
 
 class WalTools : public ::testing::Test {
