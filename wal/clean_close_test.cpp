@@ -5,6 +5,8 @@
 // what a clean close does not explain is suspicious.
 #include <gtest/gtest.h>
 
+#include <promtact/base/crash_images.hpp>
+
 #include "testing/damage.hpp"
 
 namespace promtact::wal::testing {
@@ -103,6 +105,41 @@ TEST_F(WalCleanClose, ItIsContinuedInPlaceAndEveryCrashKeepsWhatWasAcknowledged)
     }
     const Lsn first = again.log->first_live();
     EXPECT_EQ(again.read(first, again.log->last()).size(), again.log->last() - first + 1);
+}
+
+/// At every moment of opening it and appending, from every image that a crash may leave.
+TEST_F(WalCleanClose, EveryImageOfACrashWhileItIsContinuedKeepsWhatWasAcknowledged) {
+    ASSERT_TRUE(driver.close());
+    LogDriver again(pool, driver.crash(), options());
+    Lsn acknowledged = driver.log->last();
+    std::uint64_t images = 0;
+    bool checking = false;
+    again.memory.observe([&](MemoryStorage::Moment, const MemoryStorage::Request& request) {
+        const bool looks = request.kind == IoKind::read || request.kind == IoKind::open ||
+                           request.kind == IoKind::list;
+        if (checking || looks) return;
+        checking = true;
+        const disk::CrashOptions few{.exhaustive_max = 6, .pairs_max = 0, .random = 16};
+        disk::crash_images(again.memory.model(), few, [&](const disk::Image& image) {
+            ++images;
+            LogDriver third(pool, image, options());
+            ASSERT_TRUE(third.open()) << third.log->open_error().context;
+            EXPECT_GE(third.log->last(), acknowledged);
+            const Lsn next = third.log->last() + 1;
+            EXPECT_EQ(third.commit(100), next);
+            const Lsn first = third.log->first_live();
+            EXPECT_EQ(third.read(first, next).size(), next - first + 1);
+        });
+        checking = false;
+    });
+    ASSERT_TRUE(again.open());
+    for (const std::size_t bytes : {100U, 9000U, 100U, 5000U}) {
+        again.append(payload_of(again.log->last() + 1, bytes));
+        again.pump(4);
+        acknowledged = again.log->durable();
+    }
+    EXPECT_GT(acknowledged, driver.log->last() + 2);
+    EXPECT_GT(images, 50U);
 }
 
 } // namespace

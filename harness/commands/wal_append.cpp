@@ -156,7 +156,7 @@ Result<void> append(const Given& given) {
     const std::uint64_t bytes_max = filler->record_bytes_max() * (given.hex ? 2 : 1);
     Result<void> taken = given.file.empty() ? append_lines(input, bytes_max, appender)
                                             : append_file(input, bytes_max, appender);
-    const Result<void> closed = filler->close();
+    Result<void> closed = filler->close();
     if (given.json) PROMTACT_TRY(wal_stdout()(appender.summary()));
     PROMTACT_TRY(std::move(taken));
     return closed;

@@ -158,7 +158,9 @@ Result<WalMaking> WalMaking::start(const fs::path& target) {
     }
     kill_point();
     PROMTACT_TRY_ASSIGN(const bool made, make_wal_directory(making.part_));
-    if (made && fs::exists(status)) PROMTACT_TRY(give_directory(making.part_, making.target_));
+    if (made && fs::exists(status)) {
+        PROMTACT_TRY(give_directory(making.part_, making.target_));
+    }
     PROMTACT_TRY_ASSIGN(const WalDirectory old, open_wal_to_change(making.part_));
     PROMTACT_TRY_ASSIGN(std::vector<std::string> left, list_directory(making.part_));
     std::erase(left, wal::lock_name);
