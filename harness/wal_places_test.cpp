@@ -201,6 +201,9 @@ TEST_F(WalSmallFilesystem, ARepairOnAFullOneChangesNothingAndSaysWhatItNeeds) {
         EXPECT_THAT(full.err, HasSubstr("needs about 16809984 bytes beside the log"));
         EXPECT_EQ(state_of(log), before) << "no copy is left behind";
         EXPECT_EQ(wal({"verify", log}).out, verdict) << "looking needs no room";
+        const std::string fresh = path("mounted") + "/fresh";
+        EXPECT_EQ(wal({"create", fresh}).exit, 1);
+        EXPECT_FALSE(fs::exists(fresh)) << "nothing of a log that could not be made";
         fs::remove(path("mounted") + "/ballast");
     }
     EXPECT_EQ(wal({"repair", log, "-truncate-at", lsn}).exit, 0);

@@ -33,36 +33,32 @@ std::string hex(const wal::LogUuid& uuid) {
     return text;
 }
 
-Result<void> make(const std::string& path, const wal::LogOptions& options) {
-    PROMTACT_TRY_ASSIGN(const WalDirectory log, open_wal_to_change(path));
-    PROMTACT_TRY_ASSIGN(const auto filler, wal::LogFiller::create(*log.storage, options));
-    return filler->close();
-}
-
-/// Takes back what was made in a directory that held nothing.
-void take_back(const std::string& path, bool made_directory) {
+/// Takes back what was made of a log. Requires: LOCK is held, and there was no log before
+void take_back(const std::filesystem::path& path, bool made_directory) {
     std::error_code ignored;
-    if (made_directory) {
-        std::filesystem::remove_all(path, ignored);
-        return;
-    }
     const auto names = list_directory(path);
     if (!names) return;
     for (const std::string& name : *names) {
         const bool ours = name == wal::super_name || wal::parse_segment_name(name) != 0 ||
                           wal::parse_segment_name(name, true) != 0;
-        if (ours) std::filesystem::remove(std::filesystem::path(path) / name, ignored);
+        if (ours) std::filesystem::remove(path / name, ignored);
     }
+    if (!made_directory) return;
+    std::filesystem::remove(path / wal::lock_name, ignored);
+    std::filesystem::remove(path, ignored); // not when somebody put something there
 }
 
 Result<void> create(const std::string& path, const wal::LogOptions& options) {
     PROMTACT_TRY_ASSIGN(const bool made_directory, make_wal_directory(path));
-    PROMTACT_TRY_ASSIGN(const WalContent content, wal_content(path));
-    if (content == WalContent::other)
+    PROMTACT_TRY_ASSIGN(const WalContent before, wal_content(path));
+    if (before == WalContent::other)
         return Error{Errc::exists, 0, path + " holds files that are none of a log's"};
-    Result<void> made = make(path, options);
-    const bool held_nothing = content == WalContent::nothing;
-    if (!made && held_nothing && made.error().code != Errc::busy) take_back(path, made_directory);
+    PROMTACT_TRY_ASSIGN(const WalDirectory log, open_wal_to_change(path));
+    // Again, now that nobody else can make one: what is taken back must be ours.
+    PROMTACT_TRY_ASSIGN(const WalContent content, wal_content(path));
+    auto filler = wal::LogFiller::create(*log.storage, options);
+    Result<void> made = filler ? (*filler)->close() : Result<void>(filler.error());
+    if (!made && content == WalContent::nothing) take_back(path, made_directory);
     return made;
 }
 

@@ -165,9 +165,10 @@ Result<WalMaking> WalMaking::start(const fs::path& target) {
     PROMTACT_TRY_ASSIGN(std::vector<std::string> left, list_directory(making.part_));
     std::erase(left, wal::lock_name);
     for (const std::string& name : left) {
-        if (!is_log_file(name))
+        if (!is_log_file(name)) {
             return Error{
                 Errc::refused, 0, (making.part_ / name).string() + " is in the way and not ours"};
+        }
     }
     for (const std::string& name : left) {
         if (!fs::remove(making.part_ / name, error) && error)
