@@ -52,9 +52,10 @@ class Watched {
         return std::nullopt;
     }
     std::optional<Broken> no_node_forgets() {
-        for (const NodeId node : ring_.nodes())
+        for (const NodeId node : ring_.nodes()) {
             if (received_.note(node, ring_.node(node).received) != nullptr)
                 return Broken{.text = "fewer than before"};
+        }
         return std::nullopt;
     }
     std::optional<Broken> milestones_stay() {

@@ -71,9 +71,10 @@ struct Watched {
                         std::to_string(before->value())};
         });
         engine.watch("a committed entry stays", [this]() -> std::optional<Broken> {
-            for (std::size_t i = 0; i < seen.view.committed.size(); ++i)
+            for (std::size_t i = 0; i < seen.view.committed.size(); ++i) {
                 if (entries.note(i, seen.view.committed[i]) != nullptr)
                     return Broken{.text = "entry " + std::to_string(i) + " was another one"};
+            }
             return std::nullopt;
         });
         engine.watch("the committed log never falls", [this]() -> std::optional<Broken> {

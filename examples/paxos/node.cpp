@@ -46,8 +46,9 @@ void Node::fold(promtact::TraceHash& hash) const {
     hash.add<8>(
         {{promised_, accepted_ballot_, accepted_value_, round_, static_cast<std::uint64_t>(phase_),
           ballot_, wanted_, proposed_}});
-    hash.add<6>(
-        {{adopted_from_, answers_, waited_, attempts_, chosen_ ? 1U : 0U, chosen_.value_or(0)}});
+    hash.add<7>(
+        {{adopted_from_, answers_, waited_, attempts_, chosen_ ? 1U : 0U, chosen_.value_or(0),
+          adoptions_}});
     for (const Acceptance& one : history_)
         hash.add<2>({{one.ballot, one.value}});
     hash.add<2>({{history_.size(), ballots_.size()}});

@@ -4,7 +4,7 @@
 
 #include <promtact/sim/protocol.hpp>
 
-#include "cluster.hpp"
+#include "search.hpp"
 
 namespace paxos {
 
@@ -31,6 +31,7 @@ promtact::sim::Protocol protocol(const Mutations& mutations) {
         if (!goals.reached("a value of another proposer is adopted") && cluster.adoptions() > 0)
             goals.reach("a value of another proposer is adopted");
     };
+    parts.prepare_search = prepare_search;
     return promtact::sim::protocol<Cluster>("paxos", std::move(parts));
 }
 

@@ -10,6 +10,7 @@
 #include <promtact/sim/sim_main.hpp>
 
 #include "testing/chatter.hpp"
+#include "testing/ran.hpp"
 
 #include <paxos/protocol.hpp>
 
@@ -17,23 +18,8 @@ namespace promtact::sim {
 namespace {
 
 using ::testing::HasSubstr;
-
-struct Ran {
-    int exit = 0;
-    std::string out{};
-    std::string err{};
-};
-
-template <class Run>
-Ran run(Run command, const Tool& tool, const std::vector<std::string>& words) {
-    ::testing::internal::CaptureStdout();
-    ::testing::internal::CaptureStderr();
-    Ran ran;
-    ran.exit = command(tool, words);
-    ran.out = ::testing::internal::GetCapturedStdout();
-    ran.err = ::testing::internal::GetCapturedStderr();
-    return ran;
-}
+using testing::Ran;
+using testing::run;
 
 class Commands : public ::testing::Test {
   protected:

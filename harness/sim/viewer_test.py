@@ -49,7 +49,8 @@ PROBE = """
 }
 </script>
 """
-ERRORS = "<script>window.errors = []; onerror = (text) => window.errors.push(String(text));</script>"
+ERRORS = ("<script>window.errors = [];"
+          " onerror = (text) => window.errors.push(String(text));</script>")
 
 
 def open_page(browser, page, keys, fragment=""):
@@ -93,7 +94,8 @@ def check_violation(browser, fixture):
     check(seen["errors"] == [], "the page's script runs without an error")
     first, back, home, ten, twenty, before, end = seen["seen"]
     last = run["steps"]
-    check(first["step"] == last and first["violation"] == 1, "it opens on the step of the violation")
+    check(first["step"] == last and first["violation"] == 1,
+          "it opens on the step of the violation")
     check(first["verdict"] == "fail" and first["invariants"].startswith("broken: nobody hears"),
           "the broken invariant is named there")
     check(back["step"] == last - 1 and back["invariants"] == "all hold",
@@ -121,7 +123,8 @@ def check_marks(browser, fixture):
     check(shown["drops"] == count("lose", low, high) > 0, "every loss is a cross")
     check(shown["cuts"] == count("cut", low, high) > 0, "every cut is one too")
     check(shown["crashes"] == 1 and shown["down"] == 1, "the crash is marked and its lane is down")
-    check(shown["disks"] == 1 and shown["faults"] == 3, "the disk has a lane, and the faults theirs")
+    check(shown["disks"] == 1 and shown["faults"] == 3,
+          "the disk has a lane, and the faults theirs")
     check(any("count <" in one for one in shown["titles"]), "an arrow says what the message was")
     check(len(shown["states"]) == 5 and any(one.startswith("down") for one in shown["states"]),
           "the state of each node is shown, and which is down")
@@ -152,7 +155,8 @@ def check_controls(browser, fixture):
 
 
 def main():
-    browser = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    browser = (os.environ.get("CHROMIUM") or shutil.which("chromium")
+               or shutil.which("chromium-browser"))
     if not browser:
         print("unsupported: no Chromium is installed (Debian package chromium)")
         return 77

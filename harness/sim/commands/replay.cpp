@@ -5,14 +5,23 @@
 #include <fmt/format.h>
 
 #include <promtact/base/atomic_file.hpp>
+#include <promtact/base/read_file.hpp>
 #include <promtact/sim/viewer.hpp>
 
 #include "command_common_internal.hpp"
+#include "exhaustive_internal.hpp"
 
 namespace promtact::sim {
 namespace {
 
 constexpr std::size_t events_shown = 40;
+
+/// What a search found is a path, not a run; nothing when the file holds a run.
+std::optional<std::string> search_text(const std::string& path) {
+    constexpr Bytes file_max{std::uint64_t{16} << 20}; // as much as read_search() takes
+    const auto text = read_text_file(path, file_max);
+    return text && is_search(*text) ? std::optional(*text) : std::nullopt;
+}
 
 /// Loads a case and finds its protocol; tells what is wrong. fn(recording, protocol) goes on.
 template <class Fn>
@@ -50,6 +59,10 @@ int run_replay(const Tool& tool, std::span<const std::string> arguments) {
         "  0  the same run, whatever its verdict\n  1  it went another way\n"
         "  2  usage or a bad file\n"));
     if (const auto exit = set.parse(arguments)) return *exit;
+    if (const auto found = search_text(paths.front())) {
+        if (!html.empty()) return refuse(tool, "--html: a path of a search has no page");
+        return replay_search(tool, paths.front(), *found, json);
+    }
     return with_case(tool, paths.front(), [&](const Recording& kept, const Protocol& protocol) {
         EventTail tail(events_shown);
         const Recording now = record(protocol, kept.run);

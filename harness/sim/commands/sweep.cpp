@@ -17,6 +17,7 @@
 #include <promtact/sim/sweep.hpp>
 
 #include "command_common_internal.hpp"
+#include "exhaustive_internal.hpp"
 #include "sweep_text_internal.hpp"
 
 namespace promtact::sim {
@@ -35,6 +36,7 @@ struct Flags {
     std::string strategy = "random";
     std::uint64_t faults = 0;
     std::string weights{};
+    std::string bounds{};
     std::uint64_t twin_every = 16;
     std::string out{};
     bool resume = false;
@@ -55,13 +57,16 @@ void define(harness::FlagSet& set, const Tool& tool, Flags& flags) {
     set.text(
         "shard", flags.shard, "i/n: the i-th of n parts, counted from 0, for several machines");
     std::vector<std::string> names;
-    names.reserve(all_strategies.size());
     for (const StrategyKind kind : all_strategies)
         names.emplace_back(to_string(kind));
+    names.emplace_back(exhaustive_name);
     set.choice("strategy", flags.strategy, names, "how a seed becomes a run");
     set.number(
         "faults", flags.faults, 0, 1000, "faults drawn for each seed, besides the scenario's");
     set.text("weights", flags.weights, "of the kinds drawn, like crash=5,pause=1");
+    set.text(
+        "bounds", flags.bounds,
+        "of the strategy exhaustive: a file, or key=value,... of " + bound_names());
     set.number(
         "twin-every", flags.twin_every, 0, std::uint64_t{1} << 60,
         "every so many seeds are run twice and compared; 0: none");
@@ -76,8 +81,10 @@ void define(harness::FlagSet& set, const Tool& tool, Flags& flags) {
         tool,
         {"sweep -c scenario.json --seeds 100000 --corpus found",
          "sweep -c scenario.json --strategy swarm --faults 4 --time 60s",
-         "sweep -c scenario.json --shard 3/8 --out part3.json", "sweep part*.json"},
-        std::string(verdict_exits) + "  130  interrupted; what was found is printed and kept\n"));
+         "sweep -c scenario.json --shard 3/8 --out part3.json", "sweep part*.json",
+         "sweep -c scenario.json --strategy exhaustive --bounds nodes=3,crashes=1"},
+        std::string(verdict_exits) + "  77  unsupported: the protocol cannot be searched\n"
+                                     "  130  interrupted; what was found is printed and kept\n"));
 }
 
 Result<Shard> parse_shard(const std::string& text) {
@@ -110,6 +117,25 @@ Result<SweepOptions> options_of(const Flags& flags) {
         options.seeds = 0;
     }
     return options;
+}
+
+/// The search that takes the place of seeds. Flags of one have no meaning for the other.
+int sweep_exhaustively(const Tool& tool, const harness::FlagSet& set, const Flags& flags) {
+    for (const char* name :
+         {"from", "seeds", "jobs", "shard", "faults", "weights", "twin-every", "resume",
+          "shrink-runs", "keep-going"}) {
+        if (!set.given(name)) continue;
+        return refuse(
+            tool, fmt::format("--{} has no meaning with --strategy {}", name, exhaustive_name));
+    }
+    return run_exhaustive(
+        tool, {.config = flags.config,
+               .protocol = flags.protocol,
+               .bounds = flags.bounds,
+               .time = flags.time,
+               .out = flags.out,
+               .corpus = flags.corpus,
+               .json = flags.json});
 }
 
 volatile std::sig_atomic_t interrupted = 0;
@@ -285,6 +311,9 @@ int run_sweep(const Tool& tool, std::span<const std::string> arguments) {
     if (const auto exit = set.parse(arguments)) return *exit;
     if (!flags.merged.empty()) return put_together(tool, flags);
     if (flags.config.empty()) return refuse(tool, "which scenario? give -c FILE");
+    if (flags.strategy == exhaustive_name) return sweep_exhaustively(tool, set, flags);
+    if (!flags.bounds.empty())
+        return refuse(tool, fmt::format("--bounds needs --strategy {}", exhaustive_name));
     if (flags.resume && flags.out.empty()) return refuse(tool, "--resume needs --out");
     if (!flags.time.empty() && set.given("seeds"))
         return refuse(tool, "--seeds and --time exclude each other");

@@ -190,15 +190,10 @@ class Restorable {
   public:
     /// Throws: std::bad_alloc when the capacity (bytes) does not hold it
     template <class... Args>
-    explicit Restorable(std::size_t capacity, Args&&... args) : arena_(capacity) {
-        const ArenaScope scope(&arena_);
-        object_ = new T(std::forward<Args>(args)...);
-        PROMTACT_ASSERT(arena_.owns(object_)); // else arena_new.hpp is in no source file
+    explicit Restorable(std::size_t capacity, Args&&... args)
+        : arena_(capacity), object_(make(arena_, std::forward<Args>(args)...)) {
+        PROMTACT_ASSERT(arena_.owns(object_.get())); // else arena_new.hpp is in no source file
     }
-    Restorable(const Restorable&) = delete;
-    Restorable& operator=(const Restorable&) = delete;
-    ~Restorable() { delete object_; }
-
     /// fn(T&), whose allocations lie in the arena.
     template <class Fn>
     decltype(auto) with(Fn fn) {
@@ -206,15 +201,21 @@ class Restorable {
         return fn(*object_);
     }
     [[nodiscard]] const T& operator*() const noexcept { return *object_; }
-    [[nodiscard]] const T* operator->() const noexcept { return object_; }
+    [[nodiscard]] const T* operator->() const noexcept { return object_.get(); }
     [[nodiscard]] const Arena& arena() const noexcept { return arena_; }
 
     void take(Arena::Snapshot& into) const { arena_.take(into); }
     void restore(const Arena::Snapshot& from) noexcept { arena_.restore(from); }
 
   private:
+    template <class... Args>
+    static std::unique_ptr<T> make(Arena& arena, Args&&... args) {
+        const ArenaScope scope(&arena);
+        return std::make_unique<T>(std::forward<Args>(args)...);
+    }
+
     Arena arena_;
-    T* object_ = nullptr;
+    std::unique_ptr<T> object_;
 };
 
 } // namespace promtact::engine

@@ -13,6 +13,7 @@
 
 namespace promtact::engine::detail {
 
+/// Memory of the present arena, else of the heap. Throws: std::bad_alloc
 inline void* arena_new(std::size_t bytes, std::size_t alignment) {
     Arena* const arena = Arena::current();
     void* piece = nullptr;
@@ -26,6 +27,7 @@ inline void* arena_new(std::size_t bytes, std::size_t alignment) {
     if (piece == nullptr) throw std::bad_alloc();
     return piece;
 }
+/// Gives memory of arena_new() back to where it is from.
 inline void arena_delete(void* piece) noexcept {
     if (piece == nullptr) return;
     if (Arena* const arena = Arena::owner(piece)) return arena->deallocate(piece);

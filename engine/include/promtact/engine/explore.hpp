@@ -8,321 +8,351 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include <promtact/base/choice.h>
-#include <promtact/base/trace_hash.hpp>
-#include <promtact/engine/concepts.hpp>
 #include <promtact/engine/fingerprint_set.hpp>
-#include <promtact/engine/invariant.hpp>
-#include <promtact/engine/stop.hpp>
+#include <promtact/engine/search_space.hpp>
 
 namespace promtact::engine {
 
-struct ExploreBounds {
-    std::uint64_t states = 1'000'000; // distinct ones
-    std::uint32_t depth = ~std::uint32_t{0};
-    std::uint32_t ticks = 0;   // of all nodes together
-    std::uint32_t losses = 0;  // messages lost
-    std::uint32_t copies = 0;  // messages delivered that stay under way
-    std::uint32_t crashes = 0; // each may be followed by a restart
-    std::size_t under_way = 64;
-};
+/// What a search needs of a cluster, besides the least.
+template <class C>
+concept Explorable = Fingerprinted<C> &&(std::copy_constructible<C> || Cloneable<C>);
 
-/// What may happen next.
-enum class ActionKind : std::uint8_t { deliver, copy, lose, tick, crash, restart, command };
-
-constexpr std::string_view to_string(ActionKind kind) noexcept {
-    constexpr std::string_view names[] = {"deliver", "deliver a copy of", "lose",   "tick",
-                                          "crash",   "restart",           "command"};
-    return names[static_cast<std::size_t>(kind)];
-}
-
-/// One line of a path to a violation.
-struct ExploredAction {
-    ActionKind kind = ActionKind::deliver;
-    NodeId node{};       // of tick, crash and restart; else the receiver
-    NodeId from{};       // the sender
-    std::string words{}; // of the message
-};
-
-struct ExploreReport {
-    /// pass: every state within the bounds was visited; fail; budget_exhausted: states_max came
-    /// first.
-    Verdict verdict = Verdict::pass;
-    std::uint64_t states = 0;      // distinct
-    std::uint64_t transitions = 0; // taken, also to states that were known
-    std::uint32_t depth = 0;       // of the deepest state
-    std::string property{};
-    Broken broken{};
-    std::vector<ExploredAction> path{}; // from the start to the violation: a shortest one
-};
-
-/// Searches the states of a cluster. C is copied by its copy constructor or clone().
+/// Searches the states of a cluster. C is copied by clone(), or else by its copy constructor.
 template <class C, class W = C>
 class Explorer {
     static_assert(check_protocol<C, W>());
     static_assert(
         Fingerprinted<C>,
         "the cluster needs: Digest128 fingerprint() const, equal for equal states");
+    static_assert(
+        std::copy_constructible<C> || Cloneable<C>,
+        "the cluster needs a copy constructor or: C clone() const");
 
   public:
-    using Message = typename C::Message;
+    using Space = SearchSpace<C, W>;
     /// A property of one state.
     using Property = std::function<std::optional<Broken>(const C&)>;
+    /// A property of two states, one action apart.
+    using StepProperty = std::function<std::optional<Broken>(const C& before, const C& after)>;
+    /// Asked now and then; false ends the search.
+    using GoOn = std::function<bool(const ExploreReport& so_far)>;
 
+    /// Lifetime: the wire outlives the explorer.
     Explorer(const C& start, const W& wire, const ExploreBounds& bounds)
-        : wire_(wire), bounds_(bounds), start_(copy(start)) {}
+        : space_(start, wire, bounds) {}
     Explorer(const C& start, const ExploreBounds& bounds) requires std::same_as<C, W>
         : Explorer(start, start, bounds) {}
 
     void watch(std::string name, Property property) {
         properties_.push_back({std::move(name), std::move(property)});
     }
-    /// Commands of clients, each given at most once and in this order, at any moment.
-    void command(std::function<void(C&)> command) { commands_.push_back(std::move(command)); }
+    void watch_step(std::string name, StepProperty property) {
+        step_properties_.push_back({std::move(name), std::move(property)});
+    }
+    /// A sentence that must be true of some state, or the search is vacuous.
+    void goal(std::string sentence, std::function<bool(const C&)> holds) {
+        goals_.push_back({std::move(sentence), std::move(holds)});
+    }
+    /// Commands of clients, each given at most once and in their order, at any moment.
+    void commands(typename Space::Command command) { space_.commands(std::move(command)); }
 
-    ExploreReport run() {
-        report_ = {};
-        State first{.cluster = copy(start_)};
-        for (const NodeId node : ids(first.cluster))
-            drain(first, node);
-        std::vector<State> level;
-        if (!admit(std::move(first), none, {}, level)) return finish();
-        while (!level.empty() && report_.depth < bounds_.depth) {
-            std::vector<State> next;
-            for (const State& state : level)
-                if (!expand(state, next)) return finish();
-            if (!next.empty()) ++report_.depth;
-            level = std::move(next);
-        }
+    ExploreReport run(const GoOn& go_on = {}) {
+        begin();
+        std::vector<Known> level;
+        if (enter(level)) search(std::move(level), go_on);
         return finish();
+    }
+    /// Takes a path once more from the start, in one piece, and looks at every property.
+    Retrace retrace(std::span<const ExploredAction> path) {
+        Retrace retrace;
+        const std::string thrown = guarded([&] { walk(path, retrace); });
+        if (!thrown.empty()) {
+            retrace.verdict = Verdict::error;
+            retrace.broken = {.text = thrown, .key = "threw"};
+        }
+        // An action that threw leads to no state.
+        if (!thrown.empty() && retrace.places.size() < path.size())
+            retrace.places.push_back({path[retrace.places.size()], {}, {}});
+        const std::size_t taken = retrace.places.size();
+        if (retrace.astray.empty() && taken < path.size()) {
+            retrace.astray = "it ends after " + std::to_string(taken) + " of " +
+                             std::to_string(path.size()) + " actions";
+        }
+        return retrace;
     }
 
   private:
+    using State = typename Space::State;
+    using Action = typename Space::Action;
     static constexpr std::uint64_t none = ~std::uint64_t{0};
+    static constexpr std::uint64_t asked_every = 1024; // states expanded
 
-    struct Flight {
-        Message message;
-        Route route{};
-        Digest128 digest{}; // of route and message
-    };
-    struct State {
-        C cluster;
-        std::vector<Flight> flights{};
-        std::vector<NodeId> down{};
-        std::uint32_t ticks = 0;
-        std::uint32_t losses = 0;
-        std::uint32_t copies = 0;
-        std::uint32_t crashes = 0;
-        std::uint32_t commands = 0;
+    /// A state that is to be expanded.
+    struct Known {
+        State state;
         std::uint64_t index = none; // in the order of discovery
     };
     /// How a state was reached first.
     struct Origin {
         std::uint64_t parent = none;
-        ActionKind kind = ActionKind::deliver;
-        NodeId node{};
-        NodeId from{};
-        std::string words{};
+        Action action{};
     };
+    struct Found {
+        std::string property{};
+        Broken broken{};
+    };
+    template <class Function>
     struct Named {
         std::string name{};
-        Property property{};
+        Function function{};
     };
 
-    static C copy(const C& cluster) {
-        if constexpr (Cloneable<C>) {
-            return cluster.clone();
-        } else {
-            return cluster;
-        }
-    }
-    static State copy(const State& state) {
-        return {
-            .cluster = copy(state.cluster),
-            .flights = state.flights,
-            .down = state.down,
-            .ticks = state.ticks,
-            .losses = state.losses,
-            .copies = state.copies,
-            .crashes = state.crashes,
-            .commands = state.commands};
-    }
-    static std::span<const NodeId> ids(const C& cluster) { return cluster.nodes(); }
-    static bool is_down(const State& state, NodeId node) {
-        return std::find(state.down.begin(), state.down.end(), node) != state.down.end();
-    }
-
-    void drain(State& state, NodeId node) {
-        state.cluster.drain(node, outbox_);
-        for (Message& message : outbox_.messages()) {
-            const Route route = wire_.route(message);
-            if (is_down(state, route.to)) continue;
-            const Digest128 payload = wire_.digest(message);
-            TraceHash hash;
-            hash.add<3>(
-                {{promtact_link(route.from.value(), route.to.value()), payload.low, payload.high}});
-            state.flights.push_back({std::move(message), route, hash.value()});
-        }
-        outbox_.clear();
-    }
-    /// Messages count as a multiset: their order is the search's choice.
-    [[nodiscard]] Digest128 fingerprint(const State& state) const {
-        std::uint64_t low = 0;
-        std::uint64_t high = 0;
-        for (const Flight& flight : state.flights) {
-            low += flight.digest.low;
-            high += flight.digest.high;
-        }
-        std::uint64_t down = 0;
-        for (const NodeId node : state.down)
-            down |= std::uint64_t{1} << (node.value() % 64);
-        const Digest128 cluster = state.cluster.fingerprint();
-        TraceHash hash;
-        hash.add<8>(
-            {{cluster.low, cluster.high, low, high, down, state.flights.size(),
-              std::uint64_t{state.ticks} << 32 | state.losses << 16 | state.copies,
-              std::uint64_t{state.crashes} << 32 | state.commands}});
-        return hash.value();
-    }
-
-    /// Every state that one action leads to. False once the search is over.
-    bool expand(const State& state, std::vector<State>& next) {
-        for (std::size_t i = 0; i < state.flights.size(); ++i) {
-            bool again = false; // an equal one was tried
-            for (std::size_t j = 0; j < i && !again; ++j)
-                again = state.flights[j].digest == state.flights[i].digest;
-            if (again) continue;
-            if (!arrive(state, i, ActionKind::deliver, next)) return false;
-            if (state.copies < bounds_.copies && !arrive(state, i, ActionKind::copy, next))
-                return false;
-            if (state.losses < bounds_.losses && !lose(state, i, next)) return false;
-        }
-        for (const NodeId node : ids(state.cluster))
-            if (!act_on(state, node, next)) return false;
-        if (state.commands >= commands_.size()) return true;
-        State after = copy(state);
-        commands_[state.commands](after.cluster);
-        ++after.commands;
-        for (const NodeId node : ids(after.cluster))
-            if (!is_down(after, node)) drain(after, node);
-        return admit(std::move(after), state.index, {.kind = ActionKind::command}, next);
-    }
-    bool arrive(const State& state, std::size_t at, ActionKind kind, std::vector<State>& next) {
-        State after = copy(state);
-        const Flight flight = after.flights[at];
-        if (kind == ActionKind::deliver) {
-            after.flights.erase(after.flights.begin() + static_cast<std::ptrdiff_t>(at));
-        } else {
-            ++after.copies;
-        }
-        after.cluster.deliver(flight.route.to, flight.message);
-        drain(after, flight.route.to);
-        return admit(std::move(after), state.index, origin(kind, flight), next);
-    }
-    bool lose(const State& state, std::size_t at, std::vector<State>& next) {
-        State after = copy(state);
-        const Flight flight = after.flights[at];
-        after.flights.erase(after.flights.begin() + static_cast<std::ptrdiff_t>(at));
-        ++after.losses;
-        return admit(std::move(after), state.index, origin(ActionKind::lose, flight), next);
-    }
-    bool act_on(const State& state, NodeId node, std::vector<State>& next) {
-        const bool down = is_down(state, node);
-        if (!down && state.ticks < bounds_.ticks) {
-            State after = copy(state);
-            ++after.ticks;
-            after.cluster.tick(node);
-            drain(after, node);
-            if (!admit(
-                    std::move(after), state.index, {.kind = ActionKind::tick, .node = node}, next))
-                return false;
-        }
-        if constexpr (Crashable<C>) {
-            if (down) {
-                State after = copy(state);
-                std::erase(after.down, node);
-                after.cluster.restart(node);
-                drain(after, node);
-                return admit(
-                    std::move(after), state.index, {.kind = ActionKind::restart, .node = node},
-                    next);
-            }
-            if (state.crashes < bounds_.crashes) {
-                State after = copy(state);
-                ++after.crashes;
-                after.down.push_back(node);
-                after.cluster.crash(node);
-                std::erase_if(after.flights, [node](const Flight& flight) {
-                    return flight.route.from == node || flight.route.to == node;
-                });
-                return admit(
-                    std::move(after), state.index, {.kind = ActionKind::crash, .node = node}, next);
-            }
-        }
-        return true;
-    }
-    Origin origin(ActionKind kind, const Flight& flight) const {
-        Origin origin{.kind = kind, .node = flight.route.to, .from = flight.route.from};
-        if constexpr (DescribesMessages<W, Message>) origin.words = wire_.describe(flight.message);
-        return origin;
-    }
-
-    /// Counts a transition; a new state is looked at and queued. False once the search is over.
-    bool admit(State state, std::uint64_t parent, Origin how, std::vector<State>& next) {
-        ++report_.transitions;
-        if (state.flights.size() > bounds_.under_way) return true;
-        if (!known_.insert(fingerprint(state))) return true;
-        state.index = report_.states++;
-        how.parent = parent;
-        origins_.push_back(std::move(how));
-        for (const Named& one : properties_) {
-            std::optional<Broken> broken = one.property(state.cluster);
-            if (!broken) continue;
-            report_.verdict = Verdict::fail;
-            report_.property = one.name;
-            report_.broken = std::move(*broken);
-            last_ = state.index;
-            return false;
-        }
-        if (report_.states >= bounds_.states) {
-            report_.verdict = Verdict::budget_exhausted;
-            return false;
-        }
-        next.push_back(std::move(state));
-        return true;
-    }
-    ExploreReport finish() {
-        if (report_.verdict == Verdict::fail) {
-            for (std::uint64_t at = last_; at != none && origins_[at].parent != none;
-                 at = origins_[at].parent) {
-                const Origin& how = origins_[at];
-                report_.path.push_back(
-                    {.kind = how.kind, .node = how.node, .from = how.from, .words = how.words});
-            }
-            std::reverse(report_.path.begin(), report_.path.end());
-        }
+    void begin() {
+        report_ = {};
         known_ = {};
         origins_.clear();
-        return std::move(report_);
+        expanded_ = 0;
+        end_ = {};
+        for (const auto& goal : goals_)
+            report_.goals.push_back({.sentence = goal.name});
+    }
+    /// What the cluster or a property threw; empty: nothing.
+    template <class Fn>
+    static std::string guarded(Fn fn) {
+        try {
+            fn();
+        } catch (const std::exception& thrown) {
+            return std::string("the cluster threw: ") + thrown.what();
+        } catch (...) {
+            return "the cluster threw something that is no std::exception";
+        }
+        return {};
+    }
+    /// The first state. False when the search is over with it.
+    bool enter(std::vector<Known>& level) {
+        bool goes_on = false;
+        const std::string thrown = guarded([&] { goes_on = admit(space_.first(), {}, 0, level); });
+        return thrown.empty() ? goes_on : threw(thrown, {});
+    }
+    void search(std::vector<Known> level, const GoOn& go_on) {
+        for (std::uint32_t depth = 0; !level.empty() && depth < space_.bounds().depth; ++depth) {
+            std::vector<Known> next;
+            for (Known& place : level) {
+                const Known known = std::move(place); // its memory is free after this turn
+                if (!expand(known, depth, next)) return;
+                if (++expanded_ % asked_every != 0 || !go_on) continue;
+                report_.frontier = report_.distinct - expanded_;
+                if (go_on(report_)) continue;
+                report_.text = "interrupted";
+                return;
+            }
+            level = std::move(next);
+        }
+    }
+    /// Every state that one action leads to. False once the search is over.
+    bool expand(const Known& known, std::uint32_t depth, std::vector<Known>& next) {
+        return space_.each_action(known.state, [&](const Action& action) {
+            const Origin origin{known.index, action};
+            bool goes_on = false;
+            const std::string thrown =
+                guarded([&] { goes_on = step(known.state, origin, depth + 1, next); });
+            return thrown.empty() ? goes_on : threw(thrown, origin);
+        });
+    }
+    bool
+    step(const State& before, const Origin& origin, std::uint32_t depth, std::vector<Known>& next) {
+        Space::copy_to(after_, before);
+        if (!space_.take(*after_, origin.action)) return true;
+        ++report_.transitions;
+        ++report_.taken[static_cast<std::size_t>(origin.action.kind)];
+        if (auto found = look_at_step(before, *after_)) return broke(std::move(*found), origin);
+        return admit(*after_, origin, depth, next);
+    }
+    /// A new state is looked at and queued. False once the search is over.
+    bool
+    admit(const State& state, const Origin& origin, std::uint32_t depth, std::vector<Known>& next) {
+        ++report_.states;
+        if (state.flights.size() > space_.bounds().under_way) {
+            ++report_.cut;
+            return true;
+        }
+        const Digest128 fingerprint = Space::fingerprint(state);
+        if (report_.distinct >= space_.bounds().states) {
+            if (known_.contains(fingerprint)) return true;
+            report_.text = "more than " + std::to_string(space_.bounds().states) + " states";
+            return false;
+        }
+        if (!known_.insert(fingerprint)) return true;
+        report_.depth = depth;
+        deepest_ = fingerprint;
+        origins_.push_back(origin);
+        ++report_.distinct;
+        for (std::size_t n = 0; n < goals_.size(); ++n) {
+            ExploredGoal& goal = report_.goals[n];
+            if (goal.reached || !goals_[n].function(state.cluster)) continue;
+            goal.reached = true;
+            goal.depth = depth;
+        }
+        if (auto found = look(state)) return broke(std::move(*found), origin);
+        std::optional<State> kept;
+        Space::copy_to(kept, state);
+        next.push_back({std::move(*kept), report_.distinct - 1});
+        return true;
     }
 
-    const W& wire_;
-    ExploreBounds bounds_;
-    C start_;
-    std::vector<Named> properties_{};
-    std::vector<std::function<void(C&)>> commands_{};
-    Outbox<Message> outbox_{};
+    std::optional<Found> look(const State& state) const {
+        for (const auto& one : properties_)
+            if (auto broken = one.function(state.cluster))
+                return Found{one.name, std::move(*broken)};
+        return std::nullopt;
+    }
+    std::optional<Found> look_at_step(const State& before, const State& after) const {
+        for (const auto& one : step_properties_)
+            if (auto broken = one.function(before.cluster, after.cluster))
+                return Found{one.name, std::move(*broken)};
+        return std::nullopt;
+    }
+    bool broke(Found found, const Origin& last) {
+        report_.verdict = Verdict::fail;
+        report_.property = std::move(found.property);
+        report_.broken = std::move(found.broken);
+        report_.text = report_.property + ": " + report_.broken.text;
+        end_ = last;
+        return false;
+    }
+    bool threw(const std::string& what, const Origin& last) {
+        report_.verdict = Verdict::error;
+        report_.broken = {.text = what, .key = "threw"};
+        report_.text = report_.broken.text;
+        end_ = last;
+        return false;
+    }
+
+    void walk(std::span<const ExploredAction> path, Retrace& retrace) {
+        State state = space_.first();
+        std::optional<State> before; // for properties of two states; never gone on from
+        std::optional<Found> found = look(state);
+        for (std::size_t n = 0; n < path.size() && !found; ++n) {
+            Space::copy_to(before, state);
+            retrace.astray = follow(state, path[n]);
+            if (!retrace.astray.empty()) return;
+            retrace.places.push_back({path[n], Space::fingerprint(state), Space::words(state)});
+            found = look_at_step(*before, state);
+            if (!found) found = look(state);
+        }
+        if (!found) return;
+        retrace.verdict = Verdict::fail;
+        retrace.property = std::move(found->property);
+        retrace.broken = std::move(found->broken);
+    }
+    /// Takes the named action. Returns why it cannot.
+    std::string follow(State& state, const ExploredAction& wanted) {
+        std::optional<Action> action;
+        space_.each_action(state, [&](const Action& one) {
+            if (space_.told(state, one).names_same(wanted)) action = one;
+            return !action;
+        });
+        if (action && space_.take(state, *action)) return {};
+        return "the action \"" + std::string(to_string(wanted.kind)) + "\" of node " +
+               std::to_string(wanted.node.value()) + " cannot be taken there";
+    }
+
+    ExploreReport finish() {
+        report_.frontier = report_.distinct - std::min(expanded_, report_.distinct);
+        if (report_.verdict == Verdict::pass) judge();
+        const bool ended = report_.verdict == Verdict::fail || report_.verdict == Verdict::error;
+        retell(ended);
+        known_ = {};
+        origins_.clear();
+        after_.reset();
+        return std::move(report_);
+    }
+    /// Of a search that broke nothing.
+    void judge() {
+        const auto is = [this](Verdict verdict, std::string text) {
+            report_.verdict = verdict;
+            if (report_.text.empty()) report_.text = std::move(text);
+        };
+        if (report_.frontier > 0) {
+            return is(
+                Verdict::budget_exhausted,
+                "nothing is broken within " + std::to_string(space_.bounds().depth) + " actions");
+        }
+        if (report_.cut > 0) {
+            return is(
+                Verdict::budget_exhausted, std::to_string(report_.cut) + " states had more than " +
+                                               std::to_string(space_.bounds().under_way) +
+                                               " messages under way");
+        }
+        for (const ExploredGoal& goal : report_.goals)
+            if (!goal.reached) return is(Verdict::vacuous, "goal not reached: " + goal.sentence);
+        for (const ActionKind kind : all_action_kinds) {
+            const bool limited = kind != ActionKind::deliver && kind != ActionKind::restart;
+            if (kind == ActionKind::command && !space_.has_commands()) continue;
+            if (!limited || space_.bounds().limit(kind) == 0) continue;
+            if (report_.taken[static_cast<std::size_t>(kind)] > 0) continue;
+            return is(Verdict::vacuous, "never happened: " + std::string(engine::to_string(kind)));
+        }
+        if (report_.transitions == 0) is(Verdict::vacuous, "nothing happened");
+    }
+    /// Takes the way to the end, or else to the last state that was found, in one piece: it leads
+    /// there only when copies of the cluster are whole and it is deterministic.
+    void retell(bool ended) {
+        std::vector<Action> actions;
+        if (ended && end_.parent != none) actions.push_back(end_.action);
+        std::uint64_t at = end_.parent;
+        if (!ended) at = origins_.empty() ? none : origins_.size() - 1;
+        for (; at != none && origins_[at].parent != none; at = origins_[at].parent)
+            actions.push_back(origins_[at].action);
+        std::reverse(actions.begin(), actions.end());
+        Digest128 reached;
+        const std::string thrown = guarded([&] {
+            State state = space_.first();
+            for (const Action& action : actions) {
+                const bool absent = space_.each_action(state, [&](const Action& one) {
+                    return one.kind != action.kind || one.at != action.at;
+                });
+                if (absent) return; // no such action: each_action() went to its end
+                if (ended) report_.path.push_back(space_.told(state, action));
+                if (!space_.take(state, action)) return;
+            }
+            reached = Space::fingerprint(state);
+        });
+        if (!ended) {
+            if (!thrown.empty() || reached != deepest_) lost();
+            return;
+        }
+        report_.depth = static_cast<std::uint32_t>(actions.size());
+        const Retrace again = retrace(report_.path);
+        const bool same = again.verdict == report_.verdict && again.astray.empty() &&
+                          again.property == report_.property &&
+                          again.broken.text == report_.broken.text;
+        if (!same) lost();
+    }
+    void lost() {
+        report_.verdict = Verdict::error;
+        report_.text = "taken in one piece, a path leads elsewhere: a copy of the cluster is not "
+                       "whole, or it is not deterministic";
+    }
+
+    Space space_;
+    std::vector<Named<Property>> properties_{};
+    std::vector<Named<StepProperty>> step_properties_{};
+    std::vector<Named<std::function<bool(const C&)>>> goals_{};
     FingerprintSet known_{};
     std::vector<Origin> origins_{};
-    std::uint64_t last_ = none;
+    std::uint64_t expanded_ = 0;
+    std::optional<State> after_{};
+    Origin end_{}; // parent none: at the first state
+    Digest128 deepest_{};
     ExploreReport report_{};
 };
 

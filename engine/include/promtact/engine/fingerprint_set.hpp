@@ -25,19 +25,27 @@ class FingerprintSet {
         ++size_;
         return true;
     }
+    [[nodiscard]] bool contains(const Digest128& fingerprint) const noexcept {
+        if (fingerprint == Digest128{}) return has_zero_;
+        return !slots_.empty() && slots_[slot_of(fingerprint)] == fingerprint;
+    }
     [[nodiscard]] std::size_t size() const noexcept { return size_ + (has_zero_ ? 1 : 0); }
 
   private:
-    /// An empty slot is all zero. False when the fingerprint is there.
-    bool place(const Digest128& fingerprint) noexcept {
+    /// Where the fingerprint is or belongs. An empty slot is all zero.
+    [[nodiscard]] std::size_t slot_of(const Digest128& fingerprint) const noexcept {
         PROMTACT_ASSERT(std::has_single_bit(slots_.size()));
         const std::size_t mask = slots_.size() - 1;
         std::size_t at = static_cast<std::size_t>(fingerprint.low) & mask;
-        while (slots_[at] != Digest128{}) {
-            if (slots_[at] == fingerprint) return false;
+        while (slots_[at] != Digest128{} && slots_[at] != fingerprint)
             at = (at + 1) & mask;
-        }
-        slots_[at] = fingerprint;
+        return at;
+    }
+    /// False when the fingerprint is there.
+    bool place(const Digest128& fingerprint) noexcept {
+        Digest128& slot = slots_[slot_of(fingerprint)];
+        if (slot == fingerprint) return false;
+        slot = fingerprint;
         return true;
     }
     void grow() {

@@ -2,6 +2,7 @@
 // Copyright the Promtact authors
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -54,7 +55,8 @@ class SlotPool {
     /// one without effect, and leaves calls of it out.
     [[gnu::always_inline]] void fetch(std::uint32_t slot) const noexcept {
         const auto* bytes = reinterpret_cast<const std::byte*>(&place(slot));
-        for (std::size_t at = 0; at < sizeof(Place) && at < fetched_max; at += 64)
+        constexpr std::size_t fetched = std::min(sizeof(Place), fetched_max);
+        for (std::size_t at = 0; at < fetched; at += 64)
             __builtin_prefetch(bytes + at);
     }
 

@@ -12,6 +12,7 @@
 
 #include <promtact/engine/engine.hpp>
 #include <promtact/sim/session.hpp>
+#include <promtact/sim/typed_search.hpp>
 
 namespace promtact::sim {
 
@@ -28,6 +29,9 @@ struct Parts {
     std::function<void(Engine&, C&, std::uint64_t number)> propose{};
     /// After every step, before the properties are looked at again.
     std::function<void(Engine&, C&)> after_step{};
+    /// Properties, goals and commands of a search of every order of events. Without it, or when the
+    /// cluster has no fingerprint() or cannot be copied, there is no such search.
+    std::function<void(engine::Explorer<C>&)> prepare_search{};
 };
 
 namespace detail {
@@ -195,7 +199,8 @@ Protocol protocol(const std::string& name, Parts<C> parts) {
         .start = [shared](const Case& run) -> std::unique_ptr<Session> {
             return std::make_unique<detail::TypedSession<C>>(
                 shared, run, shared->make(run.scenario));
-        }};
+        },
+        .search = detail::searching_of<C>(shared->make, shared->prepare_search)};
 }
 
 } // namespace promtact::sim

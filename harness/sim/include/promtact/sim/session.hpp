@@ -13,11 +13,13 @@
 
 #include <promtact/engine/fate.hpp>
 #include <promtact/engine/network.hpp>
+#include <promtact/engine/node_words.hpp>
 #include <promtact/engine/plan.hpp>
 #include <promtact/engine/progress.hpp>
 #include <promtact/engine/stop.hpp>
 #include <promtact/sim/case.hpp>
 #include <promtact/sim/clients.hpp>
+#include <promtact/sim/search.hpp>
 
 namespace promtact::sim {
 
@@ -39,12 +41,7 @@ class EventSink {
     virtual void on_step(Step) {}
 };
 
-/// What a node says of itself.
-struct NodeState {
-    NodeId id{};
-    bool up = true;
-    std::string words{}; // empty when the cluster cannot describe its nodes
-};
+using NodeState = engine::NodeWords;
 
 /// What came of the scenario's workload.
 struct ClientsReport {
@@ -93,6 +90,8 @@ struct Protocol {
     std::function<std::vector<engine::PlanProblem>(const Case&)> problems{};
     /// A fresh run. Requires: problems() finds none
     std::function<std::unique_ptr<Session>(const Case&)> start{};
+    /// Its search of every order of events, or why there is none.
+    Searching search{};
 };
 
 } // namespace promtact::sim
