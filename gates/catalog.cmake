@@ -8,7 +8,8 @@ target_include_directories(promtact_gate_catalog PRIVATE "${CMAKE_CURRENT_SOURCE
 target_sources(promtact_gate_catalog PRIVATE
   storage_support/direct_target.cpp storage_support/durable_write.cpp storage_support/flush_evidence.cpp
   storage_support/guarded_path.cpp
-  "${examples}/paxos/cluster.cpp" "${examples}/paxos/node.cpp" "${examples}/paxos/protocol.cpp")
+  "${examples}/paxos/cluster.cpp" "${examples}/paxos/node.cpp" "${examples}/paxos/protocol.cpp"
+  "${examples}/paxos/search.cpp")
 promtact_test(gate_storage FILES storage_support/guarded_path_test.cpp storage_support/support_test.cpp
   DEPENDS promtact::gate_catalog promtact::uring)
 promtact_test(catalog FILES catalog_test.cpp DEPENDS promtact::gate_catalog)

@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include <unistd.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -49,8 +51,8 @@ class Commands : public ::testing::Test {
         .program = "tool", .protocols = {paxos::protocol({.promise_not_durable = true})}};
 
   private:
-    std::filesystem::path directory_ =
-        std::filesystem::path(::testing::TempDir()) / "promtact-commands";
+    std::filesystem::path directory_ = std::filesystem::path(::testing::TempDir()) /
+                                       ("promtact-commands-" + std::to_string(::getpid()));
 };
 using Simulate = Commands;
 

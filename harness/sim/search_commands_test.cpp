@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include <unistd.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,8 +44,8 @@ class SearchCommands : public ::testing::Test {
     const Tool bad_{.program = "tool", .protocols = {paxos::protocol({.adopts_any_value = true})}};
 
   private:
-    std::filesystem::path directory_ =
-        std::filesystem::path(::testing::TempDir()) / "promtact-search-commands";
+    std::filesystem::path directory_ = std::filesystem::path(::testing::TempDir()) /
+                                       ("promtact-search-commands-" + std::to_string(::getpid()));
 };
 
 TEST_F(SearchCommands, CorrectPaxosIsExhausted) {

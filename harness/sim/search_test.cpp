@@ -2,6 +2,8 @@
 // Copyright the Promtact authors
 #include <filesystem>
 
+#include <unistd.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -115,7 +117,8 @@ TEST(SearchBounds, AreReadFromAListOrAFile) {
                            .copies = 3,
                            .crashes = 1,
                            .under_way = 8}));
-    const auto path = std::filesystem::path(::testing::TempDir()) / "promtact-bounds.json";
+    const auto path = std::filesystem::path(::testing::TempDir()) /
+                      ("promtact-bounds-" + std::to_string(::getpid()));
     JsonWriter json;
     write_bounds(json, list->explore);
     ASSERT_TRUE(write_file_atomic(path, json.finish()).has_value());

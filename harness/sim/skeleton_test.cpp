@@ -3,6 +3,8 @@
 #include <fstream>
 #include <set>
 
+#include <unistd.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,8 +23,8 @@ class Skeleton : public ::testing::Test {
   protected:
     void SetUp() override { std::filesystem::remove_all(directory_); }
     void TearDown() override { std::filesystem::remove_all(directory_); }
-    std::filesystem::path directory_ =
-        std::filesystem::path(::testing::TempDir()) / "promtact-skeleton";
+    std::filesystem::path directory_ = std::filesystem::path(::testing::TempDir()) /
+                                       ("promtact-skeleton-" + std::to_string(::getpid()));
 };
 
 TEST_F(Skeleton, EveryFileIsWrittenWithItsName) {

@@ -186,7 +186,8 @@ class Sweep {
     /// When all that was handed out is done, tells of it and hands out more.
     void next_round() {
         SweepControl& control = shared_.control();
-        if (!options_.checkpoint || control.limit >= to_do()) return;
+        // Once it is over nothing more may be promised: a worker that waits has turned back.
+        if (control.stop || !options_.checkpoint || control.limit >= to_do()) return;
         if (seeds_done() < control.limit) return;
         const auto now = clock_.now();
         collect();

@@ -2,6 +2,8 @@
 // Copyright the Promtact authors
 #include <filesystem>
 
+#include <unistd.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -141,7 +143,8 @@ TEST(Sweep, GoesOnWhereItWasInterrupted) {
     ASSERT_LT(part->done, 2000U);
     EXPECT_EQ(part->done, part->totals.seeds) << "without a gap";
     EXPECT_EQ(kept.done, kept.totals.seeds);
-    const auto path = std::filesystem::path(::testing::TempDir()) / "promtact-sweep.json";
+    const auto path = std::filesystem::path(::testing::TempDir()) /
+                      ("promtact-sweep-" + std::to_string(::getpid()));
     for (const SweepReport& from : {kept, *part}) {
         ASSERT_TRUE(write_file_atomic(path, write_sweep(from)).has_value());
         const auto read = load_sweep(path);
