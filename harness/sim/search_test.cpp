@@ -126,7 +126,7 @@ TEST(SearchBounds, AreReadFromAListOrAFile) {
     ASSERT_TRUE(file.has_value()) << file.error().context;
     EXPECT_EQ(file->explore, list->explore);
     EXPECT_EQ(file->nodes, 0U);
-    ASSERT_TRUE(write_file_atomic(path, "{\"crashs\": 1}").has_value());
+    ASSERT_TRUE(write_file_atomic(path, "{\"crashing\": 1}").has_value());
     EXPECT_FALSE(parse_bounds(path.string()).has_value());
     std::filesystem::remove(path);
     EXPECT_EQ(parse_bounds("")->explore, ExploreBounds{});

@@ -69,7 +69,7 @@ a3_nondeterminism() { dev_tests -R '^Twin\.'; }
 a4_tool_mutants() {
   dev_tests -R '^(Run.AFaultThatNeverStruck|Paxos.EveryMutantIsFound|Engine.ABoundIsJudged)'
   dev_tests -R '^(Fate.AFaultThatIsAdded|Twin.T5|Twin.T6|Shrink.T7|Clients.T8)'
-  dev_tests -R '^(Engine.TwoEnginesInterleaved|Engine.EverySeedIsARun)'
+  dev_tests -R '^(Engine.TwoEnginesInterleaved|Engine.EverySeedIsARun|Arena.T10)'
 }
 a5_bad_files() {
   local cases
@@ -109,6 +109,37 @@ p7_weaknesses() {
 }
 p8_new() { dev_tests -R '^(consumer.find_package|Skeleton\.)'; }
 
+p9_viewer() {
+  # In a browser: a skipped test would prove nothing.
+  python3 harness/sim/viewer_test.py build/dev/harness/sim/sim_page_fixture
+}
+p10_strategies() {
+  local paxos=build/release/examples/paxos/paxos
+  "$paxos" sweep -c "$scenarios/paxos.json" --strategy exhaustive --bounds nodes=3,commands=2 2>/dev/null \
+    | grep -E '^(states|verdict) '
+  dev_tests -R '^(Explorer|Search|SearchCommands|Strategy|Guide)\.'
+}
+
+# --- performance: medians of seven, in one run ---
+f1_speed() {
+  build/release/engine/engine_bench --benchmark_repetitions=7 --benchmark_format=json \
+    --benchmark_report_aggregates_only=true 2>/dev/null >"$acceptance_work/bench.json"
+  json "$acceptance_work/bench.json" '[(b["name"], round(b.get("deliveries", b["real_time"]), 1))
+    for b in d["benchmarks"] if b["aggregate_name"] == "median"]'
+  [[ $(json "$acceptance_work/bench.json" '(lambda m:
+    m["faulted_ring"]["deliveries"] >= 10e6 and m["loaded_ring/256/500000"]["deliveries"] >= 3e6
+    and m["set_back"]["real_time"] <= 20)({b["run_name"]: b
+    for b in d["benchmarks"] if b["aggregate_name"] == "median"})') == True ]]
+}
+f2_search() {
+  local rate
+  rate=$(build/release/examples/paxos/paxos sweep -c "$scenarios/paxos.json" --strategy exhaustive \
+    --bounds nodes=5,commands=2,states=300000 2>/dev/null | sed -n 's/.* \([0-9]*\) states a second$/\1/p')
+  echo "$rate states a second"
+  ((rate >= 200000))
+}
+f3_allocations() { dev_tests -R '^Arena.ASteadyRunAllocatesNothing'; }
+
 check setup "builds from this clone" prepare
 check A1 "simulate prints what was asked; a fault that never struck is vacuous" a1_simulate
 check A2 "each Paxos mutant: found, made small, shown again" a2_mutants
@@ -125,4 +156,9 @@ check P5 "the schema owns the files" p5_schema
 check P6 "the second engine shares little" p6_reference_shares_little
 check P7 "known weaknesses are named tests" p7_weaknesses
 check P8 "promtact new builds from a clean install" p8_new
+check P9 "the viewer in a browser" p9_viewer
+check P10 "every order of events within bounds" p10_strategies
+check F1 "deliveries, a deep queue, a run set back" f1_speed
+check F2 "states a second of a search" f2_search
+check F3 "a steady run allocates nothing" f3_allocations
 finish

@@ -34,8 +34,9 @@ BANNED = [
     (r"\bstd::bind\b", "std::bind: a lambda"),
 ]
 C_ALLOWED = ("NULL:", "typedef:")
-# A test may take what a C interface gave it, and parse numbers it wrote itself.
-TEST_ALLOWED = ("malloc", "std::stoi", "atoi")
+# A test may take what a C interface gave it, parse numbers it wrote itself, and throw as a user's
+# code does.
+TEST_ALLOWED = ("malloc", "std::stoi", "atoi", "throw:")
 # What operator new is made of.
 ALLOCATORS = ("engine/include/promtact/engine/arena_new.hpp",)
 ALLOCATOR_ALLOWED = ("malloc:", "throw:")

@@ -57,6 +57,7 @@ void define(harness::FlagSet& set, const Tool& tool, Flags& flags) {
     set.text(
         "shard", flags.shard, "i/n: the i-th of n parts, counted from 0, for several machines");
     std::vector<std::string> names;
+    names.reserve(all_strategies.size() + 1);
     for (const StrategyKind kind : all_strategies)
         names.emplace_back(to_string(kind));
     names.emplace_back(exhaustive_name);

@@ -93,6 +93,7 @@ class Arena {
     /// Requires: take() of this arena filled the snapshot
     void restore(const Snapshot& from) noexcept {
         PROMTACT_ASSERT(from.size_ > 0);
+        PROMTACT_ASSERT(from.size_ <= capacity_);
         std::memcpy(memory_.get(), from.bytes_.get(), from.size_);
     }
     /// Bytes that a snapshot copies: the most that were ever in use at once, rounded up.

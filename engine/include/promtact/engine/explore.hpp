@@ -209,15 +209,17 @@ class Explorer {
     }
 
     std::optional<Found> look(const State& state) const {
-        for (const auto& one : properties_)
+        for (const auto& one : properties_) {
             if (auto broken = one.function(state.cluster))
                 return Found{one.name, std::move(*broken)};
+        }
         return std::nullopt;
     }
     std::optional<Found> look_at_step(const State& before, const State& after) const {
-        for (const auto& one : step_properties_)
+        for (const auto& one : step_properties_) {
             if (auto broken = one.function(before.cluster, after.cluster))
                 return Found{one.name, std::move(*broken)};
+        }
         return std::nullopt;
     }
     bool broke(Found found, const Origin& last) {

@@ -34,6 +34,7 @@ class SlotLists {
     };
 
     void append(List& list, Item item) {
+        PROMTACT_ASSERT(item.slot != none);
         if (list.tail_ == none || cells_[list.tail_].end == cell_items) add_cell(list);
         Cell& cell = cells_[list.tail_];
         cell.items[cell.end++] = item;

@@ -89,6 +89,7 @@ class SlotPool {
         return chunks_[chunk][shifted - (first_chunk << chunk)];
     }
     std::uint32_t add() {
+        PROMTACT_ASSERT(count_ < used - first_chunk);
         const std::uint32_t shifted = count_ + first_chunk;
         if (std::has_single_bit(shifted)) {
             PROMTACT_ASSERT(chunk_of(shifted) < chunks_.size());
