@@ -5,6 +5,7 @@
 
 #include <promtact/sim/twin.hpp>
 
+#include "plain_heap.hpp"
 #include "testing/chatter.hpp"
 
 namespace promtact::sim {
@@ -14,13 +15,6 @@ using testing::chatter;
 using ::testing::HasSubstr;
 using testing::quiet;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool heap_is_plain = false;
-#elif defined(__has_feature)
-constexpr bool heap_is_plain = !__has_feature(address_sanitizer);
-#else
-constexpr bool heap_is_plain = true;
-#endif
 constexpr const char* no_plain_heap =
     "the sanitizer's allocator neither uses freed memory again nor leaves it as it was";
 
@@ -40,7 +34,7 @@ TEST(Twin, ADeterministicProtocolIsTheSameTwice) {
 
 // T5, T6 and the wall clock: three of three, each at the event where it began.
 TEST(Twin, T5OrderByAddressIsFoundAtItsEvent) {
-    if (!heap_is_plain) GTEST_SKIP() << no_plain_heap;
+    if (!plain_heap) GTEST_SKIP() << no_plain_heap;
     const TwinReport twins = run_twice(chatter({.by_address = true}), {.scenario = quiet()});
     ASSERT_TRUE(twins.divergence);
     EXPECT_EQ(twins.divergence->step, Step(30));
@@ -49,7 +43,7 @@ TEST(Twin, T5OrderByAddressIsFoundAtItsEvent) {
 }
 
 TEST(Twin, T6AByteThatWasNeverWrittenIsFoundAtItsEvent) {
-    if (!heap_is_plain) GTEST_SKIP() << no_plain_heap;
+    if (!plain_heap) GTEST_SKIP() << no_plain_heap;
     const TwinReport twins = run_twice(chatter({.unwritten = true}), {.scenario = quiet()});
     ASSERT_TRUE(twins.divergence);
     EXPECT_EQ(twins.divergence->step, Step(30));

@@ -13,17 +13,16 @@
 
 namespace promtact::engine::detail {
 
-/// Memory of the present arena, else of the heap. Throws: std::bad_alloc
+/// Memory of the present arena, else of the heap; nullptr when it is full.
+inline void* arena_try_new(std::size_t bytes, std::size_t alignment) noexcept {
+    if (Arena* const arena = Arena::current()) return arena->allocate(bytes, alignment);
+    if (alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__)
+        return std::malloc(bytes > 0 ? bytes : 1); // NOLINT(cppcoreguidelines-no-malloc)
+    return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+/// The same. Throws: std::bad_alloc instead
 inline void* arena_new(std::size_t bytes, std::size_t alignment) {
-    Arena* const arena = Arena::current();
-    void* piece = nullptr;
-    if (arena != nullptr) {
-        piece = arena->allocate(bytes, alignment);
-    } else if (alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__) {
-        piece = std::malloc(bytes > 0 ? bytes : 1); // NOLINT(cppcoreguidelines-no-malloc)
-    } else {
-        piece = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-    }
+    void* const piece = arena_try_new(bytes, alignment);
     if (piece == nullptr) throw std::bad_alloc();
     return piece;
 }
@@ -36,22 +35,53 @@ inline void arena_delete(void* piece) noexcept {
 
 } // namespace promtact::engine::detail
 
-// The other forms of the standard library call these.
+// Every form, though the standard library's others call the first: the sanitizers' do not.
 void* operator new(std::size_t bytes) {
+    return promtact::engine::detail::arena_new(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+}
+void* operator new[](std::size_t bytes) {
     return promtact::engine::detail::arena_new(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
 }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
     return promtact::engine::detail::arena_new(bytes, static_cast<std::size_t>(alignment));
 }
+void* operator new[](std::size_t bytes, std::align_val_t alignment) {
+    return promtact::engine::detail::arena_new(bytes, static_cast<std::size_t>(alignment));
+}
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+    return promtact::engine::detail::arena_try_new(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+}
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
+    return promtact::engine::detail::arena_try_new(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+    return promtact::engine::detail::arena_try_new(bytes, static_cast<std::size_t>(alignment));
+}
+void* operator new[](
+    std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+    return promtact::engine::detail::arena_try_new(bytes, static_cast<std::size_t>(alignment));
+}
 void operator delete(void* piece) noexcept {
+    promtact::engine::detail::arena_delete(piece);
+}
+void operator delete[](void* piece) noexcept {
     promtact::engine::detail::arena_delete(piece);
 }
 void operator delete(void* piece, std::size_t) noexcept {
     promtact::engine::detail::arena_delete(piece);
 }
+void operator delete[](void* piece, std::size_t) noexcept {
+    promtact::engine::detail::arena_delete(piece);
+}
 void operator delete(void* piece, std::align_val_t) noexcept {
     promtact::engine::detail::arena_delete(piece);
 }
+void operator delete[](void* piece, std::align_val_t) noexcept {
+    promtact::engine::detail::arena_delete(piece);
+}
 void operator delete(void* piece, std::size_t, std::align_val_t) noexcept {
+    promtact::engine::detail::arena_delete(piece);
+}
+void operator delete[](void* piece, std::size_t, std::align_val_t) noexcept {
     promtact::engine::detail::arena_delete(piece);
 }
