@@ -3,6 +3,7 @@
 //
 // The bounds of a search as people write them: key=value, or an object in a file.
 #include <array>
+#include <type_traits>
 
 #include <promtact/base/numbers.hpp>
 #include <promtact/base/read_file.hpp>

@@ -42,12 +42,29 @@ TEST(Search, CountsAreReproducible) {
     EXPECT_EQ(report->scenario.drop, Ppm{}) << "what does not count is not kept";
 }
 
+/// Fingerprinted, but there is only one.
+struct Unique : testing::Chatter {
+    using Chatter::Chatter;
+    Unique(const Unique&) = delete;
+    Unique& operator=(const Unique&) = delete;
+    [[nodiscard]] Digest128 fingerprint() const { return {0, highest}; }
+};
+
 TEST(Search, AProtocolWithoutTheCapabilityIsRefused) {
     const auto report = search(testing::chatter(), three(), {});
     ASSERT_FALSE(report.has_value());
     EXPECT_EQ(report.error().code, Errc::unsupported);
-    for (const char* part : {"\"chatter\"", "fingerprint()", "prepare_search"})
-        EXPECT_THAT(report.error().context, HasSubstr(part));
+    EXPECT_EQ(
+        report.error().context,
+        "the protocol \"chatter\" cannot be searched exhaustively: the cluster has no "
+        "fingerprint(); its parts have no prepare_search");
+    Parts<Unique> parts;
+    parts.make = [](const Scenario& scenario) {
+        return std::make_unique<Unique>(scenario.nodes, testing::ChatterMistakes{});
+    };
+    EXPECT_EQ(
+        protocol<Unique>("unique", parts).search.lacks,
+        "the cluster has neither a copy constructor nor clone(); its parts have no prepare_search");
 }
 
 TEST(Search, AGoalThatItDoesNotKnowIsNotReached) {
@@ -126,7 +143,7 @@ TEST(SearchBounds, AreReadFromAListOrAFile) {
     ASSERT_TRUE(file.has_value()) << file.error().context;
     EXPECT_EQ(file->explore, list->explore);
     EXPECT_EQ(file->nodes, 0U);
-    ASSERT_TRUE(write_file_atomic(path, "{\"crashing\": 1}").has_value());
+    ASSERT_TRUE(write_file_atomic(path, "{\"dance\": 1}").has_value());
     EXPECT_FALSE(parse_bounds(path.string()).has_value());
     std::filesystem::remove(path);
     EXPECT_EQ(parse_bounds("")->explore, ExploreBounds{});

@@ -14,6 +14,9 @@ namespace promtact::sim {
 namespace {
 
 constexpr std::size_t text_max = 4096; // of a failure's words
+/// Steps from one look at the shape of the state to the next: what nodes say costs more than a
+/// step, and most of what they say lasts.
+constexpr std::uint64_t shape_every = 8;
 constexpr std::size_t case_max = std::size_t{4} << 20;
 
 void put(std::string& bytes, std::uint64_t value) {
@@ -82,7 +85,8 @@ RunReport carry_out(const Protocol& protocol, const Planned& planned, bool twin,
     std::set<std::uint64_t> shapes;
     if (guide != nullptr) {
         options.after_step = [&shapes](const Session& session) {
-            shapes.insert(shape_of(session.nodes()));
+            if (session.place().step.value() % shape_every == 0)
+                shapes.insert(shape_of(session.nodes()));
         };
     }
     RunReport report = run_case(protocol, planned.run, options);

@@ -44,14 +44,18 @@ Result<SearchReport> carry_out(
     std::chrono::nanoseconds time) {
     MonotonicClock clock;
     const std::chrono::nanoseconds begin = clock.now();
-    Progress progress("states", bounds.states, clock, Progress::for_stderr());
+    const Progress::Options shown = Progress::for_stderr();
+    Progress progress("states", bounds.states, clock, shown);
     bool late = false;
     const auto before_us = std::signal(SIGINT, on_interrupt);
     Result<SearchReport> report =
         search(protocol, scenario, bounds, [&](const engine::ExploreReport& so_far) {
+            // Where lines are not redrawn, other words would be another line each time.
             progress.update(
                 so_far.distinct,
-                fmt::format("depth {}, {} in the frontier", so_far.depth, so_far.frontier));
+                shown.redraw
+                    ? fmt::format("depth {}, {} in the frontier", so_far.depth, so_far.frontier)
+                    : std::string());
             late = time.count() > 0 && clock.now() - begin >= time;
             return !late && interrupted == 0;
         });

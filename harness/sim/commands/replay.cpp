@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
 //
-// replay: a recorded case again, compared with what it was. diff: two recorded cases compared.
+// replay: a recorded case, or a path of a search, again and compared with what it was. diff: two
+// recorded cases compared.
 #include <fmt/format.h>
 
 #include <promtact/base/atomic_file.hpp>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "exhaustive_internal.hpp"

@@ -191,10 +191,12 @@ class Explorer {
             return false;
         }
         if (!known_.insert(fingerprint)) return true;
+        PROMTACT_ASSERT(depth >= report_.depth); // breadth first
         report_.depth = depth;
         deepest_ = fingerprint;
         origins_.push_back(origin);
         ++report_.distinct;
+        PROMTACT_ASSERT(origins_.size() == report_.distinct);
         for (std::size_t n = 0; n < goals_.size(); ++n) {
             ExploredGoal& goal = report_.goals[n];
             if (goal.reached || !goals_[n].function(state.cluster)) continue;
@@ -268,7 +270,8 @@ class Explorer {
     }
 
     ExploreReport finish() {
-        report_.frontier = report_.distinct - std::min(expanded_, report_.distinct);
+        PROMTACT_ASSERT(expanded_ <= report_.distinct);
+        report_.frontier = report_.distinct - expanded_;
         if (report_.verdict == Verdict::pass) judge();
         const bool ended = report_.verdict == Verdict::fail || report_.verdict == Verdict::error;
         retell(ended);

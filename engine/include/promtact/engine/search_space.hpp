@@ -104,6 +104,7 @@ class SearchSpace {
         case ActionKind::command:
             return give_command(state);
         default:
+            PROMTACT_ASSERT(action.at < nodes(state).size());
             ++spent(state, action.kind);
             return act_on(state, nodes(state)[action.at], action.kind);
         }

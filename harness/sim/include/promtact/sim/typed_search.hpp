@@ -52,7 +52,7 @@ std::string search_lacks(bool prepared) {
     return lacks;
 }
 
-/// How a cluster of this type is searched, or what it lacks for that.
+/// The search of a protocol's clusters, or what it lacks.
 template <class C>
 Searching searching_of(MakeCluster<C> make, PrepareSearch<C> prepare) {
     // A comparison would look for operators of Explorer<C>, which such a cluster may not have.
