@@ -14,26 +14,19 @@
 
 #include <promtact/base/mount_table.hpp>
 
+#include "testing/temporary_directory.hpp"
+
 namespace promtact::testing {
 
 class FakeSystem {
   public:
     FakeSystem() {
-        std::string name = (std::filesystem::temp_directory_path() / "promtact-fake-XXXXXX");
-        if (::mkdtemp(name.data()) == nullptr) ADD_FAILURE() << "mkdtemp " << name;
-        root_ = name;
         std::filesystem::create_directories(root_ / "sys/dev/block");
         std::filesystem::create_directories(root_ / "sys/class/block");
         std::filesystem::create_directories(root_ / "sys/block");
         mounts("26 1 254:0 / / rw - ext4 /dev/vda rw\n");
         swaps("");
         disk("vda", "254:0", 1 << 20);
-    }
-    FakeSystem(const FakeSystem&) = delete;
-    FakeSystem& operator=(const FakeSystem&) = delete;
-    ~FakeSystem() {
-        std::error_code ignored;
-        std::filesystem::remove_all(root_, ignored);
     }
 
     [[nodiscard]] SystemRoots roots() const {
@@ -75,7 +68,8 @@ class FakeSystem {
         std::filesystem::create_directory_symlink(root_ / folder, root_ / "sys/class/block" / name);
     }
 
-    std::filesystem::path root_;
+    test_support::TemporaryDirectory temporary_{};
+    std::filesystem::path root_ = temporary_.path();
 };
 
 } // namespace promtact::testing

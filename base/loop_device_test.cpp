@@ -16,6 +16,7 @@
 #include <promtact/base/loop_device.hpp>
 
 #include "small_file_internal.hpp"
+#include "temporary_directory.hpp"
 
 namespace promtact {
 namespace {
@@ -46,18 +47,12 @@ bool becomes_empty(const fs::path& directory) {
 class LoopDeviceTest : public ::testing::Test {
   protected:
     void SetUp() override {
-        std::string name = fs::temp_directory_path() / "promtact-loop-test-XXXXXX";
-        ASSERT_NE(::mkdtemp(name.data()), nullptr);
-        directory_ = name;
         auto device = LoopDevice::create({.directory = directory_, .size_bytes = 1 << 20});
         if (!device) GTEST_SKIP() << "needs a loop device: " << device.error().context;
         ASSERT_TRUE(device->remove());
     }
-    void TearDown() override {
-        std::error_code ignored;
-        if (!directory_.empty()) fs::remove_all(directory_, ignored);
-    }
-    fs::path directory_;
+    test_support::TemporaryDirectory temporary_{};
+    fs::path directory_ = temporary_.path();
 };
 
 TEST_F(LoopDeviceTest, IsABlockDeviceOfTheRightSizeAndIsGoneAfterRemove) {

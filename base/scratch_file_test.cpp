@@ -13,6 +13,8 @@
 #include <promtact/base/kill_point.hpp>
 #include <promtact/base/scratch_file.hpp>
 
+#include "temporary_directory.hpp"
+
 namespace promtact {
 namespace {
 
@@ -20,15 +22,6 @@ namespace fs = std::filesystem;
 
 class ScratchFileTest : public ::testing::Test {
   protected:
-    ScratchFileTest() {
-        std::string name = fs::temp_directory_path() / "promtact-scratch-test-XXXXXX";
-        EXPECT_NE(::mkdtemp(name.data()), nullptr);
-        directory_ = name;
-    }
-    ~ScratchFileTest() override {
-        std::error_code ignored;
-        fs::remove_all(directory_, ignored);
-    }
     [[nodiscard]] std::size_t entries() const {
         return static_cast<std::size_t>(
             std::distance(fs::directory_iterator(directory_), fs::directory_iterator()));
@@ -47,7 +40,8 @@ class ScratchFileTest : public ::testing::Test {
         return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
     }
 
-    fs::path directory_;
+    test_support::TemporaryDirectory temporary_{};
+    fs::path directory_ = temporary_.path();
 };
 
 TEST_F(ScratchFileTest, HasNoNameAndReadsBackThroughASecondDescriptor) {

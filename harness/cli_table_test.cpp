@@ -16,6 +16,7 @@
 #include <promtact/base/error_text.hpp>
 #include <promtact/base/read_file.hpp>
 
+#include "temporary_directory.hpp"
 #include "test_paths.hpp"
 #include "testing/cli_table.hpp"
 #include "testing/process.hpp"
@@ -54,19 +55,11 @@ std::vector<CliRow> rows() {
 class Fixture {
   public:
     Fixture() {
-        // On a disk, since the rows of storage commands need direct I/O; /tmp is often memory.
-        const fs::path parent =
-            fs::is_directory("/var/tmp") ? "/var/tmp" : fs::temp_directory_path();
-        std::string pattern = (parent / "promtact-cli-XXXXXX").string();
-        root_ = ::mkdtemp(pattern.data());
         fs::permissions(root_, fs::perms::all);
         std::ofstream(root_ / "file").close();
         for (const char* name : {"sealed", "full", "readonly"})
             fs::create_directory(root_ / name);
     }
-    ~Fixture() { fs::remove_all(root_); }
-    Fixture(const Fixture&) = delete;
-    Fixture& operator=(const Fixture&) = delete;
 
     std::string path() const { return root_.string(); }
     std::vector<std::string> listing() const {
@@ -78,7 +71,10 @@ class Fixture {
     }
 
   private:
-    fs::path root_;
+    // On a disk, since the rows of storage commands need direct I/O; /tmp is often memory.
+    test_support::TemporaryDirectory temporary_{
+        fs::is_directory("/var/tmp") ? "/var/tmp" : fs::temp_directory_path()};
+    fs::path root_ = temporary_.path();
 };
 
 std::string replaced(std::string text, std::string_view what, const std::string& by) {

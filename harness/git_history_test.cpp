@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "git_history.hpp"
+#include "temporary_directory.hpp"
 #include "testing/process.hpp"
 
 namespace promtact::harness {
@@ -23,8 +24,6 @@ using ::testing::IsEmpty;
 class Repository {
   public:
     Repository() {
-        std::string pattern = ::testing::TempDir() + "promtact-git-XXXXXX";
-        root_ = ::mkdtemp(pattern.data());
         git({"init", "-q", "-b", "main"});
         write("uring/ring.cpp", "1");
         write("docs/page.md", "1");
@@ -36,9 +35,6 @@ class Repository {
         write("docs/page.md", "2");
         second = commit("second");
     }
-    Repository(const Repository&) = delete;
-    Repository& operator=(const Repository&) = delete;
-    ~Repository() { fs::remove_all(root_); }
 
     void write(const std::string& name, const std::string& text) const {
         fs::create_directories((root_ / name).parent_path());
@@ -68,7 +64,8 @@ class Repository {
         return git({"rev-parse", "HEAD"});
     }
 
-    fs::path root_{};
+    test_support::TemporaryDirectory temporary_{};
+    fs::path root_ = temporary_.path();
 };
 
 class GitHistoryTest : public ::testing::Test {

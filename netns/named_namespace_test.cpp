@@ -14,6 +14,7 @@
 
 #include "kernel_fixture_internal.hpp"
 #include "kill_sweep.hpp"
+#include "temporary_directory.hpp"
 
 namespace promtact::netns {
 namespace {
@@ -25,9 +26,6 @@ class NetnsNamedNamespace : public KernelFixture {
   protected:
     void SetUp() override {
         KernelFixture::SetUp();
-        // A tmpfs, as /run is: not every filesystem of a temporary directory has O_TMPFILE.
-        std::array<char, 64> pattern{"/dev/shm/promtact-test-XXXXXX"};
-        root_ = ::mkdtemp(pattern.data());
         directories_ = {.names = root_ / "netns", .claims = root_ / "state" / "claims"};
     }
     void TearDown() override {
@@ -52,7 +50,9 @@ class NetnsNamedNamespace : public KernelFixture {
         return count;
     }
 
-    std::filesystem::path root_;
+    // A tmpfs, as /run is: not every filesystem of a temporary directory has O_TMPFILE.
+    test_support::TemporaryDirectory temporary_{"/dev/shm"};
+    std::filesystem::path root_ = temporary_.path();
     NameDirectories directories_;
 };
 

@@ -123,10 +123,7 @@ TEST(WalSalvage, WhatMayNotBeReadIsDeniedAndNoGap) {
 
 TEST(WalImport, AGapThatNoLogHadIsRefusedAndNotFilled) {
     disk::Pool pool(4096);
-    const std::string head = R"({"schema":"promtact.wal-export/1",)"
-                             R"("uuid":"00000000000000000000000000000000",)"
-                             R"("layout":"variable","segment_bytes":65536,"first_lsn":1})"
-                             "\n";
+    const std::string head = export_header() + "\n";
     const auto gap_to = [&](Lsn last) {
         return import_text(
             pool,
@@ -157,11 +154,7 @@ TEST(WalImport, AnLsnThatNoLogReachesIsRefusedWithTheLimit) {
               R"({"lsn":)" + lsn + R"(,"keep":1})", R"({"gap":1,"last":)" + lsn + "}",
               R"({"gap":)" + lsn + R"(,"last":)" + lsn + "}"}) {
             ExportReader reader;
-            ASSERT_TRUE(reader
-                            .read(R"({"schema":"promtact.wal-export/1",)"
-                                  R"("uuid":"00000000000000000000000000000000",)"
-                                  R"("layout":"variable","segment_bytes":65536,"first_lsn":1})")
-                            .has_value());
+            ASSERT_TRUE(reader.read(export_header()).has_value());
             const auto item = reader.read(line);
             ASSERT_FALSE(item.has_value()) << line;
             EXPECT_NE(
@@ -170,21 +163,14 @@ TEST(WalImport, AnLsnThatNoLogReachesIsRefusedWithTheLimit) {
         }
     }
     disk::Pool pool(4096);
-    const auto begins = import_text(
-        pool, R"({"schema":"promtact.wal-export/1","uuid":"00000000000000000000000000000000",)"
-              R"("layout":"variable","segment_bytes":65536,"first_lsn":)" +
-                  std::to_string(lsn_last + 1) + "}\n");
+    const auto begins = import_text(pool, export_header(lsn_last + 1) + "\n");
     ASSERT_FALSE(begins.has_value()) << "no record fits behind it";
     EXPECT_EQ(begins.error().code, Errc::out_of_range);
 }
 
 TEST(WalImport, AnEndThatCountsOtherGapsIsRefused) {
     ExportReader reader;
-    ASSERT_TRUE(reader
-                    .read(R"({"schema":"promtact.wal-export/1",)"
-                          R"("uuid":"00000000000000000000000000000000",)"
-                          R"("layout":"variable","segment_bytes":65536,"first_lsn":1})")
-                    .has_value());
+    ASSERT_TRUE(reader.read(export_header()).has_value());
     ASSERT_TRUE(reader.read(R"({"gap":1,"last":4})").has_value());
     EXPECT_FALSE(reader.read(R"({"next_lsn":5,"records":0,"digest":0,"unread":3})").has_value());
     EXPECT_TRUE(reader.read(R"({"next_lsn":5,"records":0,"digest":0,"unread":4})").has_value());

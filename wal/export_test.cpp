@@ -168,11 +168,7 @@ TEST(WalExport, EveryMissingRepeatedOrChangedLineIsRefused) {
 TEST(WalExport, AnErrorNamesLineAndField) {
     const auto error = [](const char* second) {
         ExportReader reader;
-        EXPECT_TRUE(reader
-                        .read(R"({"schema":"promtact.wal-export/1",)"
-                              R"("uuid":"00000000000000000000000000000000",)"
-                              R"("layout":"variable","segment_bytes":65536,"first_lsn":1})")
-                        .has_value());
+        EXPECT_TRUE(reader.read(export_header()).has_value());
         const auto item = reader.read(second);
         return item ? std::string("accepted") : item.error().context;
     };

@@ -15,12 +15,13 @@
 
 namespace promtact::test_support {
 
-/// A new directory under TMPDIR or /tmp, removed with its content by the destructor.
+/// A new directory, removed with its content by the destructor. Under TMPDIR or /tmp, unless a test
+/// needs another filesystem.
 class TemporaryDirectory {
   public:
-    TemporaryDirectory() {
-        std::string pattern =
-            (std::filesystem::temp_directory_path() / "promtact-test-XXXXXX").string();
+    explicit TemporaryDirectory(
+        const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
+        std::string pattern = (parent / "promtact-test-XXXXXX").string();
         PROMTACT_ASSERT(::mkdtemp(pattern.data()) != nullptr);
         path_ = pattern;
     }

@@ -26,6 +26,7 @@
 #include <promtact/gates/gate.hpp>
 
 #include "kill_sweep.hpp"
+#include "temporary_directory.hpp"
 #include "test_paths.hpp"
 
 namespace promtact::gates::testing {
@@ -41,16 +42,7 @@ inline std::string first_line(const fs::path& path) {
 
 class StorageGate : public ::testing::Test {
   protected:
-    StorageGate() {
-        // Beside the binary, since /tmp may be in memory.
-        std::string name = promtact::test_build_path("promtact-gate-test-XXXXXX");
-        EXPECT_NE(::mkdtemp(name.data()), nullptr);
-        options_.directory = name;
-    }
-    ~StorageGate() override {
-        std::error_code ignored;
-        fs::remove_all(options_.directory, ignored);
-    }
+    StorageGate() { options_.directory = temporary_.path(); }
 
     Result<GateReport> run(GateBody body, bool sabotaged) {
         steps_.clear();
@@ -151,6 +143,8 @@ class StorageGate : public ::testing::Test {
         EXPECT_GE(kills, 6U) << "the rounds must hit the gate while it runs";
     }
 
+    // Beside the binary, since /tmp may be in memory.
+    test_support::TemporaryDirectory temporary_{promtact::test_build_path("")};
     GateOptions options_;
     std::vector<std::string> steps_;
 };

@@ -15,6 +15,8 @@
 
 #include <promtact/gates/gate.hpp>
 
+#include "temporary_directory.hpp"
+
 namespace promtact::gates::fakes {
 
 inline constexpr std::chrono::milliseconds ample{20'000};
@@ -51,19 +53,6 @@ inline Result<GateReport> well_behaved(const GateContext& context) {
 }
 
 /// A folder of its own per test, removed at the end.
-class Scratch {
-  public:
-    Scratch() {
-        std::string pattern = testing::TempDir() + "promtact-gates-test-XXXXXX";
-        path_ = ::mkdtemp(pattern.data());
-    }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-    ~Scratch() { std::filesystem::remove_all(path_); }
-    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
-  private:
-    std::filesystem::path path_{};
-};
+using Scratch = test_support::TemporaryDirectory;
 
 } // namespace promtact::gates::fakes

@@ -13,6 +13,7 @@
 
 #include "bench/picture.hpp"
 #include "bench/report.hpp"
+#include "temporary_directory.hpp"
 
 namespace promtact::harness::bench {
 namespace {
@@ -117,16 +118,14 @@ TEST(BenchReport, EveryVerdictOfAComparisonIsAValidRecord) {
 }
 
 TEST(BenchReport, ACampaignOfBenchmarksCanBeReadBack) {
-    std::string name = std::filesystem::temp_directory_path() / "promtact-bench-report-XXXXXX";
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    const test_support::TemporaryDirectory directory;
     std::vector<gates::GateRecord> records{ladder_record(results(), circumstances())};
 
-    const auto campaign = publish(records, name, "test-host", ".", 1'795'994'507);
+    const auto campaign = publish(records, directory.path(), "test-host", ".", 1'795'994'507);
 
     ASSERT_TRUE(campaign) << campaign.error().context;
     const auto loaded = gates::load_campaign(*campaign);
     EXPECT_TRUE(loaded) << (loaded ? "" : loaded.error().context);
-    std::filesystem::remove_all(name);
 }
 
 TEST(BenchPicture, IsOneSelfContainedPage) {

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "probe/sources.hpp"
+#include "temporary_directory.hpp"
 
 namespace promtact::harness::probe {
 namespace {
@@ -22,15 +23,10 @@ using testing::HasSubstr;
 class FakeHost {
   public:
     FakeHost() {
-        std::string pattern = (fs::temp_directory_path() / "promtact-host-XXXXXX").string();
-        root_ = ::mkdtemp(pattern.data());
         roots.proc = (root_ / "proc").string();
         roots.sys = (root_ / "sys").string();
         roots.dev = (root_ / "dev").string();
     }
-    ~FakeHost() { fs::remove_all(root_); }
-    FakeHost(const FakeHost&) = delete;
-    FakeHost& operator=(const FakeHost&) = delete;
 
     void put(const std::string& path, const std::string& text) const {
         fs::create_directories((root_ / path).parent_path());
@@ -41,7 +37,8 @@ class FakeHost {
     Roots roots{};
 
   private:
-    fs::path root_;
+    test_support::TemporaryDirectory temporary_{};
+    fs::path root_ = temporary_.path();
 };
 
 using Source = void (*)(Report&, const Roots&);

@@ -8,6 +8,7 @@
 #include <promtact/base/read_file.hpp>
 #include <promtact/scenario/read_scenario.hpp>
 
+#include "temporary_directory.hpp"
 #include "test_paths.hpp"
 
 namespace promtact::scenario {
@@ -187,23 +188,18 @@ TEST(WriteScenario, WhatIsReadOfItIsTheSame) {
 class LoadScenario : public ::testing::Test {
   protected:
     std::filesystem::path write(const std::string& name, const std::string& text) {
-        auto path = std::filesystem::path(::testing::TempDir()) / ("promtact-" + name);
+        auto path = directory_ / name.c_str();
         std::ofstream(path) << text;
-        written_.push_back(path);
         return path;
     }
-    void TearDown() override {
-        for (const auto& path : written_)
-            std::filesystem::remove(path);
-    }
-    std::vector<std::filesystem::path> written_{};
+    test_support::TemporaryDirectory directory_{};
 };
 
 TEST_F(LoadScenario, ATableComesFromTheResultsItNames) {
     write("results.json", R"({"measurements": [{"name": "latency", "unit": "ns", "count": 4,
         "min": 10, "max": 40, "histogram": [[10, 10, 3], [40, 40, 1]]}]})");
     const auto path = write("table.json", with_faults(R"({"type": "delay",
-        "distribution": "table", "results": "promtact-results.json#latency"})"));
+        "distribution": "table", "results": "results.json#latency"})"));
     const auto scenario = load_scenario(path);
     ASSERT_TRUE(scenario.has_value()) << scenario.error().context;
     const auto& table = std::get<DelayParams>(scenario->faults.front().params).quantiles;
@@ -217,7 +213,7 @@ TEST_F(LoadScenario, ATableComesFromTheResultsItNames) {
 TEST_F(LoadScenario, ResultsThatAreNotThereAreAnError) {
     write("results.json", R"({"measurements": []})");
     const auto path = write("table.json", with_faults(R"({"type": "delay",
-        "distribution": "table", "results": "promtact-results.json#latency"})"));
+        "distribution": "table", "results": "results.json#latency"})"));
     const auto scenario = load_scenario(path);
     ASSERT_FALSE(scenario.has_value());
     EXPECT_THAT(scenario.error().context, HasSubstr("no distribution named latency"));

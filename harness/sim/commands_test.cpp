@@ -3,14 +3,13 @@
 #include <filesystem>
 #include <fstream>
 
-#include <unistd.h>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <promtact/scenario/read_scenario.hpp>
 #include <promtact/sim/sim_main.hpp>
 
+#include "temporary_directory.hpp"
 #include "testing/chatter.hpp"
 #include "testing/ran.hpp"
 
@@ -25,11 +24,6 @@ using testing::run;
 
 class Commands : public ::testing::Test {
   protected:
-    void SetUp() override {
-        std::filesystem::remove_all(directory_);
-        std::filesystem::create_directories(directory_);
-    }
-    void TearDown() override { std::filesystem::remove_all(directory_); }
     std::string path(const std::string& name) const { return (directory_ / name).string(); }
     std::string write(const std::string& name, const Scenario& scenario) {
         std::ofstream(path(name)) << scenario::write_scenario(scenario);
@@ -51,8 +45,8 @@ class Commands : public ::testing::Test {
         .program = "tool", .protocols = {paxos::protocol({.promise_not_durable = true})}};
 
   private:
-    std::filesystem::path directory_ = std::filesystem::path(::testing::TempDir()) /
-                                       ("promtact-commands-" + std::to_string(::getpid()));
+    test_support::TemporaryDirectory temporary_{};
+    std::filesystem::path directory_ = temporary_.path();
 };
 using Simulate = Commands;
 

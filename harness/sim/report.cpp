@@ -166,16 +166,20 @@ void write_failure(
     for (const ToldEvent& told : events)
         lines.push_back(line_of(told));
     json.strings("last_events", lines);
+    write_nodes(json, report.nodes);
+    json.field("again", command);
+    json.end();
+}
+
+void write_nodes(JsonWriter& json, std::span<const NodeState> nodes) {
     json.array("nodes");
-    for (const NodeState& node : report.nodes) {
+    for (const NodeState& node : nodes) {
         json.object_item();
         json.field("node", std::uint64_t{node.id.value()});
         json.field_bool("up", node.up);
         json.field("state", node.words);
         json.end();
     }
-    json.end();
-    json.field("again", command);
     json.end();
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <deque>
+#include <span>
 #include <string>
 
 #include <promtact/base/json_writer.hpp>
@@ -25,6 +26,9 @@ void write_report(
 void write_failure(
     JsonWriter& json, const RunReport& report, const std::deque<ToldEvent>& events,
     const std::string& command);
+
+/// What the nodes say of themselves, as the field "nodes" of an object that is open.
+void write_nodes(JsonWriter& json, std::span<const NodeState> nodes);
 
 /// "faults 7 -> 2, commands 30 -> 1, ..."
 std::string sizes_text(const CaseSize& before, const CaseSize& after);

@@ -3,8 +3,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include <unistd.h>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,6 +10,7 @@
 #include <promtact/scenario/read_scenario.hpp>
 #include <promtact/sim/sim_main.hpp>
 
+#include "temporary_directory.hpp"
 #include "testing/chatter.hpp"
 #include "testing/ran.hpp"
 
@@ -27,12 +26,9 @@ using testing::run;
 class SearchCommands : public ::testing::Test {
   protected:
     void SetUp() override {
-        std::filesystem::remove_all(directory_);
-        std::filesystem::create_directories(directory_);
         const Scenario scenario{.name = "five", .seed = 1, .nodes = 5, .steps = 10};
         std::ofstream(path("five.json")) << scenario::write_scenario(scenario);
     }
-    void TearDown() override { std::filesystem::remove_all(directory_); }
     std::string path(const std::string& name) const { return (directory_ / name).string(); }
     Ran sweep(const Tool& tool, const std::string& bounds, std::vector<std::string> more = {}) {
         std::vector<std::string> words{"-c",         path("five.json"), "--strategy",
@@ -44,8 +40,8 @@ class SearchCommands : public ::testing::Test {
     const Tool bad_{.program = "tool", .protocols = {paxos::protocol({.adopts_any_value = true})}};
 
   private:
-    std::filesystem::path directory_ = std::filesystem::path(::testing::TempDir()) /
-                                       ("promtact-search-commands-" + std::to_string(::getpid()));
+    test_support::TemporaryDirectory temporary_{};
+    std::filesystem::path directory_ = temporary_.path();
 };
 
 TEST_F(SearchCommands, CorrectPaxosIsExhausted) {

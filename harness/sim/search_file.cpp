@@ -7,6 +7,8 @@
 #include <promtact/scenario/read_scenario.hpp>
 #include <promtact/sim/search.hpp>
 
+#include "report_internal.hpp"
+
 namespace promtact::sim {
 namespace {
 
@@ -47,15 +49,7 @@ void write_place(JsonWriter& json, const engine::Retrace::Place& place) {
     json.field("message", to_hex(place.action.message));
     json.field("words", place.action.words);
     json.field("state", to_hex(place.state));
-    json.array("nodes");
-    for (const engine::NodeWords& node : place.nodes) {
-        json.object_item();
-        json.field("node", std::uint64_t{node.id.value()});
-        json.field_bool("up", node.up);
-        json.field("state", node.words);
-        json.end();
-    }
-    json.end();
+    write_nodes(json, place.nodes);
     json.end();
 }
 

@@ -2,14 +2,13 @@
 // Copyright the Promtact authors
 #include <filesystem>
 
-#include <unistd.h>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <promtact/base/atomic_file.hpp>
 #include <promtact/sim/session.hpp>
 
+#include "temporary_directory.hpp"
 #include "testing/chatter.hpp"
 
 #include <paxos/protocol.hpp>
@@ -134,8 +133,8 @@ TEST(SearchBounds, AreReadFromAListOrAFile) {
                            .copies = 3,
                            .crashes = 1,
                            .under_way = 8}));
-    const auto path = std::filesystem::path(::testing::TempDir()) /
-                      ("promtact-bounds-" + std::to_string(::getpid()));
+    const test_support::TemporaryDirectory directory;
+    const auto path = directory / "file.json";
     JsonWriter json;
     write_bounds(json, list->explore);
     ASSERT_TRUE(write_file_atomic(path, json.finish()).has_value());
@@ -145,7 +144,6 @@ TEST(SearchBounds, AreReadFromAListOrAFile) {
     EXPECT_EQ(file->nodes, 0U);
     ASSERT_TRUE(write_file_atomic(path, "{\"dance\": 1}").has_value());
     EXPECT_FALSE(parse_bounds(path.string()).has_value());
-    std::filesystem::remove(path);
     EXPECT_EQ(parse_bounds("")->explore, ExploreBounds{});
 }
 

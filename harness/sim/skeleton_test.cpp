@@ -3,8 +3,6 @@
 #include <fstream>
 #include <set>
 
-#include <unistd.h>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,6 +12,7 @@
 #include <promtact/sim/skeleton.hpp>
 
 #include "skeleton/run.hpp"
+#include "temporary_directory.hpp"
 #include "test_paths.hpp"
 
 namespace promtact::sim {
@@ -21,10 +20,8 @@ namespace {
 
 class Skeleton : public ::testing::Test {
   protected:
-    void SetUp() override { std::filesystem::remove_all(directory_); }
-    void TearDown() override { std::filesystem::remove_all(directory_); }
-    std::filesystem::path directory_ = std::filesystem::path(::testing::TempDir()) /
-                                       ("promtact-skeleton-" + std::to_string(::getpid()));
+    test_support::TemporaryDirectory temporary_{};
+    std::filesystem::path directory_ = temporary_.path() / "project";
 };
 
 TEST_F(Skeleton, EveryFileIsWrittenWithItsName) {

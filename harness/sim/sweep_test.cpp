@@ -2,8 +2,6 @@
 // Copyright the Promtact authors
 #include <filesystem>
 
-#include <unistd.h>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +9,7 @@
 #include <promtact/scenario/read_scenario.hpp>
 #include <promtact/sim/sweep.hpp>
 
+#include "temporary_directory.hpp"
 #include "testing/chatter.hpp"
 
 #include <paxos/protocol.hpp>
@@ -143,8 +142,8 @@ TEST(Sweep, GoesOnWhereItWasInterrupted) {
     ASSERT_LT(part->done, 2000U);
     EXPECT_EQ(part->done, part->totals.seeds) << "without a gap";
     EXPECT_EQ(kept.done, kept.totals.seeds);
-    const auto path = std::filesystem::path(::testing::TempDir()) /
-                      ("promtact-sweep-" + std::to_string(::getpid()));
+    const test_support::TemporaryDirectory directory;
+    const auto path = directory / "file.json";
     for (const SweepReport& from : {kept, *part}) {
         ASSERT_TRUE(write_file_atomic(path, write_sweep(from)).has_value());
         const auto read = load_sweep(path);
@@ -156,7 +155,6 @@ TEST(Sweep, GoesOnWhereItWasInterrupted) {
         EXPECT_EQ(rest->totals.seeds, 2000U);
         EXPECT_EQ(rest->totals.deliveries, whole->totals.deliveries);
     }
-    std::filesystem::remove(path);
 }
 
 } // namespace

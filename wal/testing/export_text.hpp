@@ -24,6 +24,13 @@ inline std::vector<std::string> lines_of(const std::string& text) {
     return lines;
 }
 
+/// The first line of an export, without its end.
+inline std::string export_header(Lsn first_lsn = 1) {
+    return R"({"schema":"promtact.wal-export/1","uuid":"00000000000000000000000000000000",)"
+           R"("layout":"variable","segment_bytes":65536,"first_lsn":)" +
+           std::to_string(first_lsn) + "}";
+}
+
 struct Exported {
     std::string text{};
     Result<ExportTally> tally = ExportTally{};
