@@ -26,6 +26,9 @@ constexpr std::array known{
         "PROMTACT_EQUIV_SEEDS", EnvStatus::reserved,
         "number of seeds for the engine's equivalence campaigns"},
     EnvVariable{
+        "PROMTACT_ETCD_FILES", EnvStatus::reserved,
+        "directory of data-driven files that raft_interaction_tests run, too"},
+    EnvVariable{
         "PROMTACT_KILL_AT", EnvStatus::read,
         "raise SIGKILL at the n-th kill point, to prove that nothing is left behind"},
     EnvVariable{

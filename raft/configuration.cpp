@@ -78,6 +78,7 @@ Configuration make_configuration(std::vector<NodeId> voters, std::vector<NodeId>
     made.learners = std::move(learners);
     make_set(made.voters);
     make_set(made.learners);
+    PROMTACT_ASSERT(!made.is_joint());
     return made;
 }
 
@@ -87,6 +88,7 @@ std::vector<NodeId> members_of(const Configuration& configuration) {
          {&configuration.voters, &configuration.outgoing, &configuration.learners})
         members.insert(members.end(), set->begin(), set->end());
     make_set(members);
+    PROMTACT_ASSERT(members.size() >= configuration.voters.size());
     return members;
 }
 
@@ -134,6 +136,7 @@ std::string to_string(const Configuration& configuration) {
 Digest128 digest(const Configuration& configuration) {
     std::vector<std::byte> bytes;
     encode(configuration, bytes);
+    PROMTACT_ASSERT(!bytes.empty());
     return digest128(std::span<const std::byte>(bytes));
 }
 

@@ -81,9 +81,11 @@ void apply_step(Configuration& configuration, ConfigurationStep step) {
     case StepKind::add_voter:
         remove(configuration, id);
         insert(configuration.voters, id);
+        PROMTACT_ASSERT(!configuration.is_learner(id));
         return;
     case StepKind::remove:
         remove(configuration, id);
+        PROMTACT_ASSERT(configuration.contains(id) == holds(configuration.outgoing, id));
         return;
     case StepKind::update:
         return;
@@ -94,6 +96,8 @@ void apply_step(Configuration& configuration, ConfigurationStep step) {
             holds(configuration.outgoing, id) ? configuration.learners_next
                                               : configuration.learners,
             id);
+        PROMTACT_ASSERT(configuration.contains(id));
+        PROMTACT_ASSERT(!holds(configuration.voters, id));
         return;
     }
     PROMTACT_ASSERT(false);
@@ -106,6 +110,7 @@ simple(const Configuration& before, std::span<const ConfigurationStep> steps) {
     Configuration after = before;
     PROMTACT_TRY(apply_steps(after, steps));
     if (difference(before.voters, after.voters) > 1) return refused(ChangeRefusal::several_voters);
+    PROMTACT_ASSERT(!after.is_joint());
     PROMTACT_ASSERT(validate(after).has_value());
     return after;
 }
@@ -119,6 +124,7 @@ Result<Configuration> enter_joint(
     after.outgoing = before.voters;
     PROMTACT_TRY(apply_steps(after, steps));
     after.auto_leave = auto_leave;
+    PROMTACT_ASSERT(after.outgoing == before.voters);
     PROMTACT_ASSERT(validate(after).has_value());
     return after;
 }
@@ -132,6 +138,7 @@ Result<Configuration> leave_joint(const Configuration& before) {
     after.learners_next.clear();
     after.outgoing.clear();
     after.auto_leave = false;
+    PROMTACT_ASSERT(after.voters == before.voters);
     PROMTACT_ASSERT(!after.voters.empty());
     PROMTACT_ASSERT(validate(after).has_value());
     return after;

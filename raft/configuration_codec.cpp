@@ -43,6 +43,7 @@ Error another_version(const char* what, std::uint8_t version) {
 }
 
 Result<void> check_head(const char* what, std::span<const std::byte> bytes, std::size_t head) {
+    PROMTACT_ASSERT(head >= ConfigurationLayout::zero + 2);
     if (bytes.empty()) return corrupt(std::string(what) + ": nothing there");
     const auto version = load_le<std::uint8_t>(bytes, 0);
     if (version != configuration_version) return another_version(what, version);
@@ -145,6 +146,7 @@ Result<Configuration> decode_configuration(std::span<const std::byte> bytes) {
         }
         counts_at += 4;
     }
+    PROMTACT_ASSERT(at <= bytes.size());
     if (at != bytes.size()) {
         return corrupt(
             "configuration: " + std::to_string(bytes.size() - at) + " bytes behind the end");
@@ -184,6 +186,7 @@ Result<ConfigurationChange> decode_change(std::span<const std::byte> bytes) {
         PROMTACT_TRY_ASSIGN(const ConfigurationStep decoded, decode_step(step, i));
         change.steps.push_back(decoded);
     }
+    PROMTACT_ASSERT(change.steps.size() == steps);
     const auto context = bytes.subspan(context_at);
     change.context.assign(context.begin(), context.end());
     return change;

@@ -16,6 +16,10 @@ Index committed_index(std::span<Index> acknowledged) noexcept {
     PROMTACT_ASSERT(at < acknowledged.size());
     const auto place = acknowledged.begin() + static_cast<std::ptrdiff_t>(at);
     std::nth_element(acknowledged.begin(), place, acknowledged.end(), std::greater<>());
+    PROMTACT_DEBUG_ASSERT(
+        std::count_if(acknowledged.begin(), acknowledged.end(), [place](Index index) {
+            return index >= *place;
+        }) > static_cast<std::ptrdiff_t>(at));
     return *place;
 }
 
@@ -42,6 +46,7 @@ VoteResult vote_result(std::size_t voters, std::size_t yes, std::size_t no) noex
 
 VoteResult joint_vote_result(VoteResult incoming, VoteResult outgoing) noexcept {
     if (incoming == VoteResult::lost || outgoing == VoteResult::lost) return VoteResult::lost;
+    PROMTACT_ASSERT(outgoing != VoteResult::lost);
     return incoming == VoteResult::won ? outgoing : incoming;
 }
 
