@@ -161,7 +161,7 @@ def _unit_folder(tree, path):
 def _public_header_exists(tree, header):
     """At the top of a unit, or of one that lies inside another (harness/sim)."""
     unit = header.split("/")[1]
-    places = [unit, *(f"{above}/{unit}" for above in ("engine", "harness", "verification"))]
+    places = [unit, *(f"{above}/{unit}" for above in ("engine", "harness", "raft", "verification"))]
     return any(tree.exists(f"{place}/include/{header}") for place in places)
 
 
