@@ -9,10 +9,12 @@
 
 namespace promtact::raft {
 
-/// A voter of the configuration in force, whose disk works. Who is no voter never stands.
+/// A voter whose disk works. Who is removed by an entry that may not be committed still stands,
+/// without a vote of its own: it may be the only one that has the entry. Source: §4.2.2
 bool Core::may_campaign() const noexcept {
-    return role_ != Role::leader && configuration().is_voter(options_.id) && !stalled() &&
-           term_ < number_max;
+    if (role_ == Role::leader || stalled() || term_ >= number_max) return false;
+    if (configuration().is_voter(options_.id)) return true;
+    return configuration_index() > commit_ && configurations_.at(commit_).is_voter(options_.id);
 }
 
 bool Core::campaign() {
@@ -142,8 +144,9 @@ void Core::count_votes() {
     case VoteResult::lost:
         return follow(term_, no_node); // the timeout goes on
     case VoteResult::won:
-        if (role_ == Role::pre_candidate) return start_campaign(Campaign::election);
-        return become_leader();
+        if (role_ == Role::candidate) return become_leader();
+        // The disk may have begun to hang since the round began.
+        return may_campaign() ? start_campaign(Campaign::election) : follow(term_, no_node);
     }
 }
 

@@ -113,7 +113,12 @@ Core::Core(const Options& options, const Recovered& recovered)
     // Entries of a term are there, the hard state that brought it is not: then no vote of that term
     // was ever promised.
     term_ = std::max({recovered.hard.term, log_.last_term(), snapshot_.term});
-    vote_ = term_ == recovered.hard.term ? recovered.hard.vote : no_node;
+    if (term_ == recovered.hard.term) {
+        vote_ = recovered.hard.vote;
+    } else {
+        hard_dirty_ = true;
+        hard_batch_ = next_batch_;
+    }
     configurations_.reset(snapshot_.index, snapshot_.configuration);
     for (const Entries& run : durable) {
         for (const Entry& entry : run) {

@@ -16,10 +16,11 @@ namespace promtact::raft {
 
 std::optional<SnapshotMeta> Core::snapshot_at(Index index) const {
     if (index <= snapshot_.index || index > applied_) return std::nullopt;
+    // Who joined without knowing the first configuration knows one only from the next entry on.
+    const Configuration& members = configurations_.at(index);
+    if (members.voters.empty()) return std::nullopt;
     return SnapshotMeta{
-        .index = index,
-        .term = log_.term(index).value_or(0),
-        .configuration = configurations_.at(index)};
+        .index = index, .term = log_.term(index).value_or(0), .configuration = members};
 }
 
 Result<void> Core::compact(const SnapshotMeta& durable) {

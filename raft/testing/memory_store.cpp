@@ -54,7 +54,11 @@ void MemoryStore::complete_in_part(std::size_t parts) {
 
 /// In the order that Output asks for; each entry is a write of its own.
 void MemoryStore::write(const Batch& batch, std::size_t parts) {
-    const auto go_on = [&parts] { return parts == ~std::size_t{0} || parts-- > 0; };
+    const auto go_on = [&parts] {
+        if (parts == 0) return false;
+        if (parts != ~std::size_t{0}) --parts;
+        return true;
+    };
     if (batch.chunk && go_on()) {
         const SnapshotChunk& chunk = *batch.chunk->chunk;
         image_.partial_state.resize(chunk.offset);

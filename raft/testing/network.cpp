@@ -109,6 +109,7 @@ void Network::drain(NodeId id) {
         } else if (*proof) {
             member.core.persisted(**proof);
         }
+        watch(member);
         if (!member.core.has_output()) break;
         member.core.take(member.out);
         if (member.out.must_persist() && !member.store.begin(member.out))
@@ -207,7 +208,10 @@ void Network::watch(Member& member) {
     EXPECT_EQ(first->second, core.id()) << "two leaders in term " << core.term();
     for (const NodeId id : ids_) {
         const Progress* follower = core.progress(id);
-        if (follower == nullptr) continue;
+        if (follower == nullptr) {
+            seen.match.erase(id); // left, and may come back as somebody new
+            continue;
+        }
         EXPECT_GE(follower->match, seen.match[id]);
         EXPECT_LT(follower->match, follower->next);
         EXPECT_LE(follower->next, core.log().last() + 1);

@@ -53,7 +53,8 @@ class Core {
     /// Stands for election now, whatever the clock says. False for who may not.
     bool campaign();
     /// What a snapshot of the state after `index` must say about itself; its bytes are left 0.
-    /// Nothing unless the index is behind the last snapshot and was handed out to be applied.
+    /// Nothing unless the index is behind the last snapshot, was handed out to be applied, and this
+    /// member knows who took part then.
     [[nodiscard]] std::optional<SnapshotMeta> snapshot_at(Index index) const;
     /// A snapshot is durable and whole: the log before it may go, but for trailing entries.
     /// Errors: out_of_range, invalid_argument (not what snapshot_at() said)
