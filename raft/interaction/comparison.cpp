@@ -19,18 +19,27 @@ Comparison compare(std::span<const Stanza> stanzas, const Runner& runner) {
         std::string actual = output ? *std::move(output) : "cannot run: " + output.error().context;
         if (!actual.empty() && !actual.ends_with('\n')) actual += '\n';
         ++comparison.stanzas;
+        ++comparison.compared;
         if (actual == stanza.expected) {
             ++comparison.equal;
-        } else if (!comparison.first.has_value()) {
-            comparison.first = Difference{
-                .line = stanza.line,
-                .command = stanza.command,
-                .expected = stanza.expected,
-                .actual = std::move(actual)};
+        } else {
+            comparison.differences.push_back(
+                {.line = stanza.line,
+                 .command = stanza.command,
+                 .expected = stanza.expected,
+                 .actual = std::move(actual)});
         }
     }
-    PROMTACT_ASSERT(comparison.first.has_value() == (comparison.different() > 0));
+    PROMTACT_ASSERT(comparison.differences.size() == comparison.different());
     return comparison;
+}
+
+std::size_t Comparison::unexplained() const noexcept {
+    std::size_t explained = 0;
+    for (const auto& [reason, count] : intended)
+        explained += count;
+    PROMTACT_ASSERT(explained <= different());
+    return different() - explained;
 }
 
 Subject subject_of(std::span<const Stanza> stanzas) {

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,14 +27,20 @@ struct Difference {
     std::string command{};
     std::string expected{};
     std::string actual{};
+    std::string reason{}; // when it is intended
 };
 
 struct Comparison {
     std::size_t stanzas = 0;
-    std::size_t equal = 0;
-    std::optional<Difference> first{}; // nothing when all are equal
+    std::size_t compared = 0; // where the file says something that can be compared
+    std::size_t equal = 0;    // nothing differs
+    std::vector<Difference> differences{};
+    /// Of the differences, those that are intended, by the word of their reason.
+    std::map<std::string, std::size_t> intended{};
 
     [[nodiscard]] std::size_t different() const noexcept { return stanzas - equal; }
+    /// Differences without a reason.
+    [[nodiscard]] std::size_t unexplained() const noexcept;
 };
 
 /// Runs every stanza, also those behind a difference.

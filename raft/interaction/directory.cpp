@@ -3,10 +3,13 @@
 #include "directory.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include <promtact/base/list_directory.hpp>
 #include <promtact/base/read_file.hpp>
+
+#include "interaction_runner.hpp"
 
 namespace promtact::raft::interaction {
 namespace {
@@ -29,8 +32,9 @@ FileReport compare_file(const std::filesystem::path& path, std::string name) {
     }
     report.subject = subject_of(*stanzas);
     if (stanzas->empty()) report.error = "no stanza in it";
-    if (report.subject != Subject::interaction)
-        report.comparison = compare(*stanzas, make_runner(report.subject));
+    report.comparison = report.subject == Subject::interaction
+                            ? compare_states(*stanzas)
+                            : compare(*stanzas, make_runner(report.subject));
     return report;
 }
 
@@ -62,17 +66,23 @@ std::string indented(const std::string& text) {
     return out;
 }
 
-std::string describe(const FileReport& file) {
+std::string describe(const FileReport& file, std::size_t differences_max) {
     if (!file.error.empty()) return file.name + ": unreadable: " + file.error + "\n";
-    if (file.subject == Subject::interaction) return file.name + ": not compared: needs nodes\n";
     const Comparison& c = file.comparison;
-    std::string text = file.name + ": " + std::to_string(c.stanzas) + " stanzas, " +
-                       std::to_string(c.equal) + " equal, " + std::to_string(c.different()) +
-                       " different\n";
-    if (!c.first.has_value()) return text;
-    text += "  first at line " + std::to_string(c.first->line) + ", " + c.first->command;
-    text += "\n  expected\n" + indented(c.first->expected);
-    text += "  got\n" + indented(c.first->actual);
+    std::string text = file.name + ": " + std::to_string(c.stanzas) + " stanzas, ";
+    if (c.compared < c.stanzas) text += std::to_string(c.compared) + " with states, ";
+    text += std::to_string(c.equal) + " equal, " + std::to_string(c.different()) + " different";
+    if (!c.intended.empty())
+        text += ", " + std::to_string(c.different() - c.unexplained()) + " of them intended";
+    text += "\n";
+    std::size_t told = 0;
+    for (const Difference& difference : c.differences) {
+        if (told++ == differences_max) break;
+        text += "  at line " + std::to_string(difference.line) + ", " + difference.command +
+                (difference.reason.empty() ? "" : ", intended: " + difference.reason) + "\n";
+        if (!difference.expected.empty()) text += "  expected\n" + indented(difference.expected);
+        text += "  got\n" + indented(difference.actual);
+    }
     return text;
 }
 
@@ -80,7 +90,7 @@ std::string describe(const FileReport& file) {
 
 bool DirectoryReport::passed() const noexcept {
     return compared() > 0 && std::all_of(files.begin(), files.end(), [](const FileReport& file) {
-               return file.error.empty() && file.comparison.different() == 0;
+               return file.error.empty() && file.comparison.unexplained() == 0;
            });
 }
 
@@ -101,18 +111,24 @@ Result<DirectoryReport> compare_directory(const std::filesystem::path& path) {
     return report;
 }
 
-std::string to_string(const DirectoryReport& report) {
+std::string to_string(const DirectoryReport& report, std::size_t differences_max) {
     std::string text;
     std::size_t stanzas = 0;
     std::size_t equal = 0;
+    std::map<std::string, std::size_t> intended;
     for (const FileReport& file : report.files) {
-        text += describe(file);
+        for (const auto& [reason, count] : file.comparison.intended)
+            intended[reason] += count;
+        text += describe(file, differences_max);
         stanzas += file.comparison.stanzas;
         equal += file.comparison.equal;
     }
+    std::string intended_text;
+    for (const auto& [reason, count] : intended)
+        intended_text += "  " + reason + ": " + std::to_string(count) + "\n";
     return text + std::to_string(report.files.size()) + " files, " +
            std::to_string(report.compared()) + " compared: " + std::to_string(stanzas) +
-           " stanzas, " + std::to_string(equal) + " equal\n";
+           " stanzas, " + std::to_string(equal) + " equal\n" + intended_text;
 }
 
 } // namespace promtact::raft::interaction

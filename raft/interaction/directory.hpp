@@ -26,7 +26,7 @@ struct FileReport {
 struct DirectoryReport {
     std::vector<FileReport> files{}; // by name
 
-    /// Some file was compared, and all that were are equal; none was unreadable.
+    /// Some file was compared, what differs is intended, and no file was unreadable.
     [[nodiscard]] bool passed() const noexcept;
     /// How many files were compared.
     [[nodiscard]] std::size_t compared() const noexcept;
@@ -36,7 +36,7 @@ struct DirectoryReport {
 /// Errors: as list_directory()
 Result<DirectoryReport> compare_directory(const std::filesystem::path& path);
 
-/// One line for each file, and the first difference of those that differ.
-std::string to_string(const DirectoryReport& report);
+/// One line for each file, and the first differences of those that differ.
+std::string to_string(const DirectoryReport& report, std::size_t differences_max = 1);
 
 } // namespace promtact::raft::interaction
