@@ -160,8 +160,8 @@ void Cluster::send(Node& node, Message message) {
         PROMTACT_ASSERT(chunk.offset + chunk.length <= state.size());
         const auto begin = state.begin() + static_cast<std::ptrdiff_t>(chunk.offset);
         chunk.data.assign(begin, begin + chunk.length);
-        message.chunk = std::make_shared<const SnapshotChunk>(
-            std::move(chunk)); // shared by copies of the message
+        // Shared by copies of the message.
+        message.chunk = std::make_shared<const SnapshotChunk>(std::move(chunk));
     }
     flights_.push_back({.message = std::move(message)});
 }
