@@ -80,24 +80,30 @@ Result<void> Cluster::forget_leader(NodeId id) {
     return {};
 }
 
-bool Cluster::send_snapshot(NodeId from, NodeId to) {
-    Node& node = *nodes_.at(from);
+/// All of the newest snapshot: of what is applied, as theirs always has it at hand.
+SnapshotChunkRef Cluster::newest_snapshot(const Node& node) {
     auto meta = node.core.snapshot_at(node.core.applied());
     if (!meta) meta = node.core.snapshot();
     const auto state = node.states.find(meta->index);
-    if (state == node.states.end()) return false;
+    if (state == node.states.end()) return nullptr;
     SnapshotChunk chunk{.meta = *meta};
     const auto bytes = bytes_of(state->second);
     chunk.meta.bytes = bytes.size();
     chunk.length = static_cast<std::uint32_t>(bytes.size());
     chunk.data.assign(bytes.begin(), bytes.end());
+    // Shared by copies of the message.
+    return std::make_shared<const SnapshotChunk>(std::move(chunk));
+}
+
+bool Cluster::send_snapshot(NodeId from, NodeId to) {
+    Node& node = *nodes_.at(from);
     Message message;
     message.type = MessageType::snapshot;
     message.from = from;
     message.to = to;
     message.term = node.core.term();
-    message.chunk =
-        std::make_shared<const SnapshotChunk>(std::move(chunk)); // shared by copies of the message
+    message.chunk = newest_snapshot(node);
+    if (message.chunk == nullptr) return false;
     flights_.push_back({.message = std::move(message)});
     return true;
 }
@@ -153,15 +159,8 @@ void Cluster::hand_out(Node& node) {
 
 void Cluster::send(Node& node, Message message) {
     if (message.chunk != nullptr) {
-        SnapshotChunk chunk = *message.chunk;
-        const auto& state = node.store.image().state;
-        if (chunk.meta != node.store.image().snapshot)
-            return node.core.snapshot_unavailable(message.to);
-        PROMTACT_ASSERT(chunk.offset + chunk.length <= state.size());
-        const auto begin = state.begin() + static_cast<std::ptrdiff_t>(chunk.offset);
-        chunk.data.assign(begin, begin + chunk.length);
-        // Shared by copies of the message.
-        message.chunk = std::make_shared<const SnapshotChunk>(std::move(chunk));
+        message.chunk = newest_snapshot(node);
+        if (message.chunk == nullptr) return node.core.snapshot_unavailable(message.to);
     }
     flights_.push_back({.message = std::move(message)});
 }

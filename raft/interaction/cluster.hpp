@@ -86,6 +86,7 @@ class Cluster {
     };
 
     void hand_out(Node& node);
+    static SnapshotChunkRef newest_snapshot(const Node& node);
     void send(Node& node, Message message);
 
     std::map<NodeId, std::unique_ptr<Node>> nodes_{};

@@ -32,7 +32,7 @@ TEST(InteractionFiles, OursAreEqual) {
     auto report = compare_directory(test_source_path("raft/interaction/testdata"));
     ASSERT_TRUE(report);
     EXPECT_TRUE(report->passed()) << to_string(*report);
-    EXPECT_EQ(report->compared(), 3U) << to_string(*report);
+    EXPECT_EQ(report->compared(), 4U) << to_string(*report);
 }
 
 TEST(InteractionFiles, ThoseOfTheDirectoryInTheEnvironmentAreEqual) {
