@@ -113,12 +113,12 @@ void Log::truncate(Index keep) {
 Index Log::limit(Index first, std::uint32_t entries_max, std::uint64_t bytes_max) const noexcept {
     Index last = first; // at least one
     std::uint64_t sum = 0;
-    for (std::size_t at = run_of(first); at < runs_.size(); ++at) {
+    const Index end = std::min(last_, first + entries_max - 1); // never beyond it
+    for (std::size_t at = run_of(first); at < runs_.size() && runs_[at].first() <= end; ++at) {
         const Entries& run = runs_[at];
-        auto offset = static_cast<std::uint32_t>(std::max(first, run.first()) - run.first());
-        const Index room = entries_max - (run.first() + offset - first);
-        const auto all = static_cast<std::uint32_t>(std::min<Index>(room, run.size() - offset));
-        if (all == 0) break;
+        const Index from = std::max(first, run.first());
+        auto offset = static_cast<std::uint32_t>(from - run.first());
+        const auto all = static_cast<std::uint32_t>(std::min(end, run.last()) - from + 1);
         if (sum + run.bytes(offset, all) <= bytes_max) { // the usual case
             sum += run.bytes(offset, all);
             last = run.first() + offset + all - 1;

@@ -77,12 +77,16 @@ void Core::on_snapshot_reply(Progress& follower, const Message& m) {
         m.log_term != follower.snapshot.term)
         return drop(Drop::stale);
     if (m.hint > follower.snapshot.bytes) return drop(Drop::impossible);
-    const std::uint64_t arrived = m.reject ? 0 : m.hint;
-    // Everything is there: what is missing is the word that it was installed.
-    const bool whole = !m.reject && arrived == follower.snapshot.bytes;
-    follower.offset = arrived;
-    follower.chunk_sent = whole;
-    if (!whole) due_ = true;
+    follower.offset = m.reject ? 0 : m.hint;
+    if (follower.offset < follower.snapshot.bytes && !m.reject) {
+        follower.chunk_sent = false;
+        due_ = true;
+        return;
+    }
+    // Everything is there, and what is missing is the word that it was installed; or it was of no
+    // use, and is sent again, but not at once. A sign of life after a while goes on from here.
+    follower.chunk_sent = true;
+    follower.chunk_ticks = 0;
 }
 
 bool Core::incoming_is(NodeId from, const SnapshotMeta& meta) const noexcept {

@@ -55,6 +55,44 @@ std::vector<std::string> decode_state(const std::vector<std::byte>& bytes) {
     return lines;
 }
 
+Message message_of(MessageType type, NodeId from, NodeId to, Term term) {
+    Message message;
+    message.type = type;
+    message.from = from;
+    message.to = to;
+    message.term = term;
+    return message;
+}
+
+Entries commands_of(Index first, const std::vector<Term>& terms) {
+    EntriesBuilder builder(first, terms.size(), 64 * terms.size());
+    for (std::size_t i = 0; i < terms.size(); ++i) {
+        const std::string text = "t" + std::to_string(terms[i]) + "i" + std::to_string(first + i);
+        builder.push(terms[i], EntryKind::command, bytes_of(text));
+    }
+    return builder.build();
+}
+
+Image image_of(const std::vector<NodeId>& voters, const std::vector<Term>& terms, HardState hard) {
+    Image image;
+    image.snapshot.configuration = make_configuration(voters);
+    if (!terms.empty()) hard.term = std::max(hard.term, terms.back());
+    image.hard = hard;
+    for (const Entry& entry : commands_of(1, terms)) {
+        image.entries[entry.index] = {
+            entry.term, entry.kind, {entry.data.begin(), entry.data.end()}};
+    }
+    return image;
+}
+
+Network::Network(const std::map<NodeId, Image>& images, Options options) : options_(options) {
+    for (const auto& [id, image] : images) {
+        ids_.push_back(id);
+        options_.id = id;
+        members_[id] = std::make_unique<Member>(options_, image);
+    }
+}
+
 Network::Network(std::size_t count, Options options, std::vector<NodeId> learners)
     : options_(options) {
     std::vector<NodeId> voters;

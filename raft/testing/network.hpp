@@ -43,6 +43,14 @@ struct Member {
 std::vector<std::byte> encode_state(const std::vector<std::string>& applied);
 std::vector<std::string> decode_state(const std::vector<std::byte>& bytes);
 
+/// A message with these fields and no others.
+Message message_of(MessageType type, NodeId from, NodeId to, Term term);
+/// Commands from `first` on with these terms; each says "t<term>i<index>".
+Entries commands_of(Index first, const std::vector<Term>& terms);
+/// A disk of a member of voters with a log of these terms.
+Image image_of(
+    const std::vector<NodeId>& voters, const std::vector<Term>& terms, HardState hard = {});
+
 /// Options for scripts: timeouts never strike by themselves within a test's time, so that who
 /// stands is the test's choice. A leader is still heard for election_ticks only.
 Options scripted();
@@ -52,6 +60,9 @@ class Network {
     /// Members 1..count with one configuration, and `learners` more who belong to it as such.
     explicit Network(
         std::size_t count, Options options = scripted(), std::vector<NodeId> learners = {});
+
+    /// Members with these disks.
+    explicit Network(const std::map<NodeId, Image>& images, Options options = scripted());
 
     /// A member without anything, to be added by a change.
     void add_blank(NodeId id);

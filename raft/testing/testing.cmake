@@ -9,3 +9,5 @@ if(PROMTACT_TESTS)
   target_link_libraries(raft_testing PUBLIC promtact::raft promtact_test_main)
   target_include_directories(raft_testing PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}/testing")
 endif()
+promtact_script_test(Raft.AForgedProofOfDurabilityDoesNotCompile
+  COMMAND sh raft/testing/forged_durable_test.sh LABELS unit raft)
