@@ -97,6 +97,8 @@ std::vector<Mutant> mutants() {
         {"X2", {.accepts_below_promise = true}, "promises are kept"},
         {"X3", {.adopts_any_value = true}, "at most one value is chosen"},
         {"X4", {.ballots_start_anew = true}, "ballots are unique"},
+        {"forgets", {.forgets_accepted = true}, "promises are kept"},
+        {"invents", {.invents_value = true}, "values were proposed"},
         {.name = "X6",
          .mutations = {.counts_across_ballots = true},
          .property = "at most one value is chosen",
