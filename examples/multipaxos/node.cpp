@@ -8,7 +8,8 @@
 namespace multipaxos {
 namespace {
 
-constexpr std::size_t taught_at_once = 8;
+// More than clients can ask meanwhile, or who is behind stays behind.
+constexpr std::size_t taught_at_once = 256;
 
 } // namespace
 

@@ -65,13 +65,16 @@ class Shrinker {
             .small = record(protocol_, best_),
             .before = before_,
             .runs = runs_,
-            .finished = !exhausted()};
+            .finished = !ended_};
         report.after = size_of(report.small.run);
         return report;
     }
 
   private:
-    [[nodiscard]] bool exhausted() const { return runs_ >= options_.runs_max; }
+    [[nodiscard]] bool exhausted() {
+        ended_ = ended_ || runs_ >= options_.runs_max || (options_.give_up && options_.give_up());
+        return ended_;
+    }
     [[nodiscard]] CaseSize size_of(const Case& run) const {
         return {
             .faults = run.scenario.faults.size(),
@@ -98,6 +101,11 @@ class Shrinker {
         best_ = candidate;
         accept(report);
         return true;
+    }
+
+    template <class Item, class Fails>
+    void smaller(std::vector<Item> items, Fails fails) {
+        static_cast<void>(minimise(std::move(items), fails, [this] { return exhausted(); }));
     }
 
     /// From here on fates say what chance and faults of links said.
@@ -179,7 +187,7 @@ class Shrinker {
         std::vector<std::size_t> indices(all.scenario.faults.size());
         for (std::size_t i = 0; i < indices.size(); ++i)
             indices[i] = i;
-        minimise(indices, [&](const std::vector<std::size_t>& kept) {
+        smaller(indices, [&](const std::vector<std::size_t>& kept) {
             Case candidate = all;
             candidate.scenario.faults.clear();
             candidate.fault_ids.clear();
@@ -194,7 +202,7 @@ class Shrinker {
     void shrink_commands() {
         const Case all = best_;
         const std::uint64_t count = commands_;
-        minimise(numbers(count, all.without_commands), [&](const std::vector<std::uint64_t>& kept) {
+        smaller(numbers(count, all.without_commands), [&](const std::vector<std::uint64_t>& kept) {
             Case candidate = all;
             candidate.without_commands = all_but(count, kept);
             return try_case(candidate);
@@ -203,7 +211,7 @@ class Shrinker {
     void shrink_restarts() {
         const Case all = best_;
         const std::uint64_t count = restarts_;
-        minimise(numbers(count, all.without_restarts), [&](const std::vector<std::uint64_t>& kept) {
+        smaller(numbers(count, all.without_restarts), [&](const std::vector<std::uint64_t>& kept) {
             Case candidate = all;
             candidate.without_restarts = all_but(count, kept);
             return try_case(candidate);
@@ -222,7 +230,7 @@ class Shrinker {
                 return a.first.position < b.first.position;
             });
         }
-        minimise(fates, [&](const std::vector<std::pair<engine::FateKey, engine::Fate>>& kept) {
+        smaller(fates, [&](const std::vector<std::pair<engine::FateKey, engine::Fate>>& kept) {
             Case candidate = all;
             candidate.fates = engine::FateBook(kept.begin(), kept.end());
             return try_case(candidate);
@@ -291,6 +299,7 @@ class Shrinker {
     std::uint64_t commands_ = 0; // in the best case, left out ones too
     std::uint64_t restarts_ = 0;
     std::uint64_t runs_ = 0;
+    bool ended_ = false; // before it was as small as can be
 };
 
 } // namespace

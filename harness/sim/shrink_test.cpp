@@ -16,22 +16,44 @@ namespace {
 using testing::chatter;
 using testing::quiet;
 
+bool never() {
+    return false;
+}
+
 TEST(Minimise, KeepsWhatIsNeededAndNothingElse) {
     std::vector<int> items(100);
     for (int i = 0; i < 100; ++i)
         items[static_cast<std::size_t>(i)] = i;
     std::size_t asked = 0;
-    const auto kept = minimise(items, [&](const std::vector<int>& some) {
-        ++asked;
-        const auto has = [&](int x) {
-            return std::find(some.begin(), some.end(), x) != some.end();
-        };
-        return has(3) && has(42) && has(97);
-    });
+    const auto kept = minimise(
+        items,
+        [&](const std::vector<int>& some) {
+            ++asked;
+            const auto has = [&](int x) {
+                return std::find(some.begin(), some.end(), x) != some.end();
+            };
+            return has(3) && has(42) && has(97);
+        },
+        never);
     EXPECT_EQ(kept, (std::vector<int>{3, 42, 97}));
     EXPECT_LT(asked, 200U);
-    EXPECT_TRUE(minimise(items, [](const std::vector<int>&) { return true; }).empty());
-    EXPECT_EQ(minimise(items, [](const std::vector<int>&) { return false; }), items);
+    EXPECT_TRUE(minimise(
+                    items, [](const std::vector<int>&) { return true; }, never)
+                    .empty());
+    EXPECT_EQ(
+        minimise(
+            items, [](const std::vector<int>&) { return false; }, never),
+        items);
+}
+
+TEST(Minimise, AsksNothingMoreOnceItIsOver) {
+    std::size_t asked = 0;
+    const auto kept = minimise(
+        std::vector<int>(10'000, 1),
+        [&](const std::vector<int>& some) { return ++asked < 3 && !some.empty(); },
+        [&] { return asked >= 5; });
+    EXPECT_EQ(asked, 5U);
+    EXPECT_LT(kept.size(), 10'000U);
 }
 
 Case failing() {
@@ -104,6 +126,17 @@ TEST(Shrink, EndsWhenItsRunsAreSpent) {
     const ShrinkReport report = shrink(chatter({.limit = 450}), failing(), {.runs_max = 10});
     EXPECT_FALSE(report.finished);
     EXPECT_LE(report.runs, 12U);
+    EXPECT_EQ(report.small.outcome.property, "no number is above the limit");
+}
+
+TEST(Shrink, EndsWhenItIsToldToAndKeepsWhatItHas) {
+    std::uint64_t asked = 0;
+    ShrinkOptions options;
+    options.give_up = [&asked] { return ++asked > 8; };
+    const ShrinkReport report = shrink(chatter({.limit = 450}), failing(), options);
+    EXPECT_FALSE(report.finished);
+    EXPECT_LE(report.runs, 12U);
+    EXPECT_LT(report.after.weight(), report.before.weight());
     EXPECT_EQ(report.small.outcome.property, "no number is above the limit");
 }
 
