@@ -19,7 +19,8 @@ function(promtact_library_versions target)
   endforeach()
 endfunction()
 
-# promtact_gate(<id> [KIND unit|kernel|slow] [SLOW regex of slow cases] [SOURCES more files of the body...] [DEPENDS exactly what it qualifies...])
+# promtact_gate(<id> [KIND unit|kernel|slow] [SLOW regex of slow cases] [SOURCES more files of the body...]
+#               [DEPENDS exactly what it qualifies...])
 # Adds the body to promtact::gate_catalog and its test as gate_<id>_<kind>_tests (kind kernel by default).
 function(promtact_gate id)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "KIND;SLOW" "SOURCES;DEPENDS")

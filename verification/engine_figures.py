@@ -22,6 +22,7 @@ BENCH = "build/release/engine/engine_bench"
 PAXOS = "build/release/examples/paxos/paxos"
 SCENARIO = "examples/scenarios/paxos.json"
 BUDGET_EXHAUSTED = 5
+RATE = "operations_per_second"
 BOUNDS = "nodes=5,commands=2,states=300000"
 
 
@@ -62,7 +63,7 @@ def engine_figures(runs):
     medians = {one["run_name"]: one for one in document["benchmarks"]
                if one["aggregate_name"] == "median"}
     asked = {"faulted_ring": 10e6, "loaded_ring/256/500000": 3e6}
-    figures = [Figure(name.replace("/", "_") + "_rate", round(one["deliveries"]), "operations_per_second",
+    figures = [Figure(name.replace("/", "_") + "_rate", round(one["deliveries"]), RATE,
                       least=asked.get(name, 0))
                for name, one in medians.items() if "deliveries" in one]
     back = medians["set_back"]["real_time"]
@@ -78,7 +79,7 @@ def search_figure(runs):
         text = output_of(PAXOS, "sweep", "-c", SCENARIO, "--strategy", "exhaustive",
                          "--bounds", BOUNDS, exits=(0, BUDGET_EXHAUSTED))
         rates.append(int(re.search(r"(\d+) states a second", text).group(1)))
-    return Figure("search_rate", statistics.median_low(rates), "operations_per_second", least=200_000)
+    return Figure("search_rate", statistics.median_low(rates), RATE, least=200_000)
 
 
 def sweep_seconds(jobs, seeds):
@@ -96,7 +97,7 @@ def scaling_figures(runs, seeds):
         both = 2 * seeds / sweep_seconds(2, 2 * seeds)
         shares.append(both / (2 * alone))
         rates.append(both)
-    return [Figure("sweep_rate_two_cores", round(statistics.median(rates)), "operations_per_second"),
+    return [Figure("sweep_rate_two_cores", round(statistics.median(rates)), RATE),
             Figure("sweep_share_per_core", round(statistics.median(shares) * 1_000_000), "ppm",
                    least=900_000)]
 
