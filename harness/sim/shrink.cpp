@@ -52,6 +52,7 @@ class Shrinker {
         make_restarts_explicit();
         CaseSize size;
         bool settled = false; // one round more, in the other order of fates
+        bool softened = false;
         do {
             size = size_of(best_);
             shrink_faults();
@@ -59,8 +60,11 @@ class Shrinker {
             shrink_restarts();
             shrink_nodes();
             shrink_fates();
+            shrink_pairs_of_fates();
+            softened = soften_fates();
             shorten_windows();
-        } while ((size_of(best_) != size || !std::exchange(settled, true)) && !exhausted());
+        } while ((softened || size_of(best_) != size || !std::exchange(settled, true)) &&
+                 !exhausted());
         ShrinkReport report{
             .small = record(protocol_, best_),
             .before = before_,
@@ -235,6 +239,51 @@ class Shrinker {
             candidate.fates = engine::FateBook(kept.begin(), kept.end());
             return try_case(candidate);
         });
+    }
+    /// Two that only make up for each other: none of them can be left out alone.
+    void shrink_pairs_of_fates() {
+        constexpr std::size_t fates_max = 40;
+        if (!best_.fates || best_.fates->size() > fates_max) return;
+        std::vector<engine::FateKey> keys;
+        for (const auto& [key, fate] : *best_.fates)
+            keys.push_back(key);
+        for (std::size_t a = 0; a < keys.size(); ++a) {
+            for (std::size_t b = a + 1; b < keys.size(); ++b) {
+                Case candidate = best_;
+                if (candidate.fates->erase(keys[a]) + candidate.fates->erase(keys[b]) == 2)
+                    static_cast<void>(try_case(candidate));
+            }
+        }
+    }
+    /// A fate becomes a simpler one: a message that is late is lost instead, or less late. Then
+    /// others may have nothing left to do.
+    bool soften_fates() {
+        if (!best_.fates) return false;
+        bool softened = false;
+        const engine::FateBook fates = *best_.fates;
+        for (const auto& [key, fate] : fates) {
+            if (exhausted()) break;
+            if (fate.is_lost() || fate.delay == 0) continue;
+            const engine::Fate lost{.lost = {engine::Cause::editor}};
+            if (try_fate(key, lost)) {
+                softened = true;
+                continue;
+            }
+            for (std::uint64_t delay = fate.delay / 2; delay > 0; delay /= 2) {
+                engine::Fate sooner = fate;
+                sooner.delay = delay;
+                if (!try_fate(key, sooner)) break;
+                softened = true;
+            }
+        }
+        return softened;
+    }
+    bool try_fate(const engine::FateKey& key, const engine::Fate& fate) {
+        Case candidate = best_;
+        const auto at = candidate.fates->find(key);
+        if (at == candidate.fates->end()) return false;
+        at->second = fate;
+        return try_case(candidate);
     }
     /// One node leaves after the other, with whatever faults and fates name it.
     void shrink_nodes() {

@@ -40,7 +40,7 @@ struct Flags {
     bool resume = false;
     std::string corpus{};
     std::uint64_t shrink_runs = 20'000;
-    std::string shrink_time = "60s";
+    std::string shrink_time = "30s";
     bool keep_going = false;
     bool json = false;
     std::vector<std::string> merged{};
