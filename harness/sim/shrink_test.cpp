@@ -122,6 +122,49 @@ TEST(Shrink, T7StaysWithTheFailureItWasGiven) {
     EXPECT_EQ(report.after.restarts + report.after.faults, 1U) << "one is needed";
 }
 
+/// Broken at step 50 when node 2 has not heard the first number, and nodes 1 and 3 heard as many.
+Protocol uneven() {
+    Parts<testing::Chatter> parts;
+    parts.make = [](const Scenario& scenario) {
+        return std::make_unique<testing::Chatter>(scenario.nodes, testing::ChatterMistakes{});
+    };
+    parts.prepare = [](Parts<testing::Chatter>::Engine& engine, testing::Chatter& cluster) {
+        engine.watch("unevenly heard", [&]() -> std::optional<engine::Broken> {
+            if (engine.now() < Step(50) || std::as_const(cluster).nodes().size() < 3 ||
+                cluster.heard[NodeId(2)].count(1) > 0 ||
+                cluster.heard[NodeId(1)].size() != cluster.heard[NodeId(3)].size())
+                return std::nullopt;
+            return engine::Broken{.text = "x", .key = "a"};
+        });
+    };
+    return promtact::sim::protocol<testing::Chatter>("uneven", std::move(parts));
+}
+
+TEST(Shrink, LeavesOutPairsThatOnlyMakeUpForEachOther) {
+    Case run{.scenario = quiet(60)};
+    run.fates.emplace();
+    const engine::Fate lost{.lost = {engine::Cause::editor}};
+    const auto fate = [](std::uint32_t to, std::uint64_t step) {
+        return engine::FateKey{NodeId(1), NodeId(to), ChoicePosition::at(step, 0).value};
+    };
+    run.fates->insert({fate(1, 7), lost});
+    run.fates->insert({fate(3, 9), lost});
+    run.fates->insert({fate(2, 1), lost});
+    const ShrinkReport report = shrink(uneven(), run);
+    EXPECT_EQ(report.before.fates, 3U);
+    EXPECT_EQ(report.after.fates, 1U);
+}
+
+TEST(Shrink, AMessageThatIsLateIsLostInstead) {
+    Case run{.scenario = quiet(60)};
+    run.fates.emplace();
+    run.fates->insert(
+        {{NodeId(1), NodeId(2), ChoicePosition::at(1, 0).value}, engine::Fate{.delay = 55}});
+    const ShrinkReport report = shrink(uneven(), run);
+    ASSERT_EQ(report.after.fates, 1U);
+    EXPECT_TRUE(report.small.run.fates->begin()->second.is_lost());
+}
+
 TEST(Shrink, EndsWhenItsRunsAreSpent) {
     const ShrinkReport report = shrink(chatter({.limit = 450}), failing(), {.runs_max = 10});
     EXPECT_FALSE(report.finished);
