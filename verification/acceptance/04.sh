@@ -72,10 +72,11 @@ a2_mutants() {
   mutants=$multipaxos mutant x9 multipaxos 6
 }
 a3_nondeterminism() { dev_tests -R '^Twin\.'; }
+# Each of the twelve has a test that is named after it.
 a4_tool_mutants() {
-  dev_tests -R '^(Run.AFaultThatNeverStruck|Paxos.EveryMutantIsFound|Engine.ABoundIsJudged)'
-  dev_tests -R '^(Fate.AFaultThatIsAdded|Twin.T5|Twin.T6|Shrink.T7|Clients.T8)'
-  dev_tests -R '^(Engine.TwoEnginesInterleaved|Engine.EverySeedIsARun|Arena.T10)'
+  local number
+  for number in {1..12}; do dev_tests -R "\\.T$number[A-Z]"; done
+  echo "twelve mistakes of the tool itself, each caught"
 }
 a5_bad_files() {
   local cases
@@ -84,7 +85,7 @@ a5_bad_files() {
   dev_tests -R '^(BadScenarios|Scenario)\.|^fuzz-replay.scenario_fuzz'
   echo "$cases bad files, each with its line and column"
 }
-a6_interleaved() { dev_tests -R '^Engine.TwoEnginesInterleaved'; }
+a6_interleaved() { dev_tests -R '^Engine.T11TwoEnginesInterleaved'; }
 a7_sanitizers() {
   make --no-print-directory build PRESET=asan
   ctest --test-dir build/asan --output-on-failure --no-tests=error -L '^(engine|sim|scenario|paxos|lin)$'
@@ -102,7 +103,7 @@ p3_sim_and_seeds() {
   [[ $("${promtact}-seeds" -from 1 -to 50) == "PASS seeds=50 range=1..50 steps=2000" ]]
   dev_tests -R 'CliTable.*promtact_(sim|seeds)'
 }
-p4_ab_comparison() { dev_tests -R '^Fate.AFaultThatIsAddedMovesNoOtherFate'; }
+p4_ab_comparison() { dev_tests -R '^Fate.T4AFaultThatIsAddedMovesNoOtherFate'; }
 p5_schema() { dev_tests -R '^Scenario.BadFilesFollowTheSchema'; }
 p6_reference_shares_little() {
   python3 verification/tidy.py layers
