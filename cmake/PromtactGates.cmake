@@ -19,10 +19,11 @@ function(promtact_library_versions target)
   endforeach()
 endfunction()
 
-# promtact_gate(<id> [KIND unit|kernel] [SOURCES more files of the body...] [DEPENDS exactly what it qualifies...])
+# promtact_gate(<id> [KIND unit|kernel|slow] [SLOW regex of slow cases] [SOURCES more files of the body...]
+#               [DEPENDS exactly what it qualifies...])
 # Adds the body to promtact::gate_catalog and its test as gate_<id>_<kind>_tests (kind kernel by default).
 function(promtact_gate id)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "KIND" "SOURCES;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "KIND;SLOW" "SOURCES;DEPENDS")
   if(NOT arg_KIND)
     set(arg_KIND kernel)
   endif()
@@ -35,7 +36,7 @@ function(promtact_gate id)
   promtact_use(PRIVATE promtact_gate_catalog ${arg_DEPENDS})
   set_property(GLOBAL APPEND PROPERTY PROMTACT_LINKS_gate_catalog ${arg_DEPENDS})
   set_property(GLOBAL APPEND PROPERTY PROMTACT_GATES ${id})
-  promtact_test(gate_${id} KIND ${arg_KIND} FILES ${id}/gate_test.cpp
+  promtact_test(gate_${id} KIND ${arg_KIND} SLOW "${arg_SLOW}" FILES ${id}/gate_test.cpp
                 DEPENDS promtact::gate_catalog promtact::gates promtact::base ${arg_DEPENDS})
 endfunction()
 

@@ -50,8 +50,8 @@ TEST(Engine, ASeedIsARun) {
     EXPECT_NE(trace(3), trace(4));
 }
 
-TEST(Engine, EverySeedIsARunOfItsOwn) {
-    // W47, T12: seeds that some generators fold together, and neighbours in every bit.
+TEST(Engine, T12EverySeedIsARunOfItsOwn) {
+    // W47: seeds that some generators fold together, and neighbours in every bit.
     std::set<Digest128> traces;
     std::vector<std::uint64_t> seeds{0, 89482311, 2147483647, 2147483648, ~std::uint64_t{0}};
     for (int bit = 0; bit < 64; ++bit)
@@ -85,7 +85,8 @@ TEST(Engine, TheTraceKnowsWhatMessagesSay) {
     EXPECT_NE(engine.trace(), plain.engine.trace()); // W52
 }
 
-TEST(Engine, ABoundIsJudgedFromTheEndOfTheLastFault) {
+// T3: what is asked for after the faults is asked only when they have ended.
+TEST(Engine, T3ABoundIsJudgedFromTheEndOfTheLastFault) {
     const auto stop = [](std::uint64_t end, std::uint64_t comes_true) {
         Trial run({.faults = {during(20, end, fault(FaultKind::isolate, {NodeId(2)}))}});
         run.engine.expect(
@@ -332,7 +333,7 @@ TEST(Engine, TooManyMessagesUnderWayIsStuck) {
     EXPECT_EQ(run.engine.stop()->verdict, Verdict::stuck);
 }
 
-TEST(Engine, TwoEnginesInterleavedGiveTheRunsOfEachAlone) {
+TEST(Engine, T11TwoEnginesInterleavedGiveTheRunsOfEachAlone) {
     RunConfig one{.seed = 1, .drop = Ppm(50'000), .max_delay = {7}};
     RunConfig two{.seed = 2, .max_delay = {3}, .duplicate = Ppm(100'000)};
     Trial alone1(one);

@@ -140,7 +140,7 @@ TEST(Fate, ReorderHoldsOnlySoManyBack) {
         EXPECT_EQ(fate.delay, 100U);
 }
 
-TEST(Fate, AFaultThatIsAddedMovesNoOtherFate) {
+TEST(Fate, T4AFaultThatIsAddedMovesNoOtherFate) {
     RunConfig plain{.seed = 3, .drop = Ppm(50'000), .max_delay = {6}, .duplicate = Ppm(20'000)};
     plain.faults = {link_fault(FaultKind::loss, LossParams{.probability = Ppm(30'000)})};
     RunConfig cut = plain;

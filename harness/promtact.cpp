@@ -11,6 +11,7 @@
 #include <promtact/harness/umbrella.hpp>
 #include <promtact/sim/sim_main.hpp>
 
+#include <multipaxos/protocol.hpp>
 #include <paxos/protocol.hpp>
 
 namespace promtact::harness {
@@ -31,7 +32,8 @@ std::span<const Command> commands() {
             {"version", "print what this binary was built from", "", run_version},
             {"wal", "look at, mend, move or measure a write-ahead log", "", run_wal},
         };
-        const sim::Tool tool{.program = "promtact", .protocols = {paxos::protocol()}};
+        const sim::Tool tool{
+            .program = "promtact", .protocols = {paxos::protocol(), multipaxos::protocol()}};
         for (Command& command : sim::commands(tool))
             rows.push_back(std::move(command));
         using Words = std::span<const std::string>;

@@ -76,6 +76,21 @@ TEST_F(WalCleanClose, WithADamagedSlotNothingIsTakenForStale) {
     EXPECT_TRUE(report.ambiguous_tail);
 }
 
+// A slot that was written where another belongs is damage, too: what belonged there is not known.
+TEST_F(WalCleanClose, WithAMisplacedSlotNothingIsTakenForStale) {
+    ASSERT_TRUE(driver.close());
+    DamagedImage image(pool, driver.crash());
+    const std::uint64_t newest = scan(image.image).super->generation;
+    image.write(
+        "SUPER", (newest + 1) % super_slots, image.read("SUPER", (newest + 2) % super_slots));
+
+    const ScanReport report = scan(image.image);
+
+    EXPECT_EQ(report.slots_damaged, 1U);
+    EXPECT_FALSE(report.closed);
+    EXPECT_TRUE(report.ambiguous_tail);
+}
+
 TEST_F(WalCleanClose, AnEndThatIsNotTheOneFoundIsStillDamage) {
     ASSERT_TRUE(driver.close());
     const ScanReport before = scan(driver.crash());

@@ -69,9 +69,15 @@ std::string lost_words(const ScanReport& report) {
     if (report.verdict == Verdict::ok || report.verdict == Verdict::fresh) return "nothing";
     const Lsn from = std::max<Lsn>(1, report.end.next_lsn);
     if (report.verdict == Verdict::prefix) {
-        if (report.lost_last < from) return "nothing that was acknowledged; no record is named";
-        return "nothing that was acknowledged; " + records_words(from, report.lost_last) +
-               " were begun";
+        const bool named = report.lost_last >= from;
+        std::string words = "nothing that was acknowledged";
+        if (report.ambiguous_tail) {
+            return words + " if a crash tore the tail; if it rotted, at most " +
+                   (named ? records_words(from, report.lost_last) : "what was written last");
+        }
+        words += named ? "; " + records_words(from, report.lost_last) + " were begun"
+                       : "; no record is named";
+        return words;
     }
     switch (report.refusal) {
     case Refusal::super_lost:

@@ -65,6 +65,24 @@ TEST(WalSalvage, RecordsMissingAtTheEndAreAGapAndCounted) {
     }
 }
 
+/// What a refused log shows as its first live segment may be the damage: SUPER says where it
+/// begins.
+TEST(WalSalvage, RecordsMissingAtTheStartAreAGapToo) {
+    DamageBase& base = damage_base(4096);
+    const ScanReport before = scan_image(base.pool, base.quiet);
+    ASSERT_GE(before.segments.size(), 3U);
+    for (const std::uint64_t with : {before.segments[1].segment, before.segments[2].segment}) {
+        Image image(base.pool, base.quiet);
+        const std::uint64_t first = before.segments[0].segment;
+        for (std::size_t block = 0; block < 32; ++block)
+            image.set_block(first, block, image.block(with, block));
+        const Exported saved = export_image(base.pool, image.image, true);
+        ASSERT_TRUE(saved.tally.has_value()) << saved.tally.error().context;
+        EXPECT_EQ(saved.tally->first_lsn, before.first_live_lsn);
+        EXPECT_EQ(saved.tally->unread, before.segments[1].first_lsn - before.first_live_lsn);
+    }
+}
+
 /// Of the newest segment only a seal's successor knows how far it went.
 TEST(WalSalvage, ASegmentThatCannotBeReadIsAGapUpToTheNext) {
     DamageBase& base = damage_base(4096);

@@ -166,6 +166,7 @@ void SegmentJudge::look_behind() {
         explain_blocks(at, frame, explained);
     }
     judge_frames(explained);
+    look_for_misplaced(explained);
 }
 
 /// Blocks that match the table of a header, of this use of the file or an earlier one.
@@ -178,6 +179,25 @@ void SegmentJudge::explain_blocks(
         if (frame_block_matches(block, frame, layout, i, block_at(input_.content, at + i))) {
             explained[at + i] = true;
         }
+    }
+}
+
+/// A crash leaves a write undone or half done, never somewhere else. Blocks of a frame whose header
+/// arrived are whatever its table says, a copy of a frame included.
+void SegmentJudge::look_for_misplaced(const std::vector<bool>& explained) {
+    for (std::uint32_t at = at_; at < blocks_; ++at) {
+        FrameHeader frame;
+        const Block block = block_at(input_.content, at);
+        if (explained[at] ||
+            decode_frame(block, input_.header.layout, frame) != BlockContent::valid)
+            continue;
+        if (frame.salt != input_.header.salt || frame.block_no == at) continue;
+        result_.misplaced = at;
+        if (frame.records > 0) {
+            result_.highest_seen =
+                std::max(result_.highest_seen, frame.first_lsn + frame.records - 1);
+        }
+        return;
     }
 }
 

@@ -16,6 +16,7 @@ struct Judgement {
     bool torn = false;        // content of this use of the file lies behind the prefix
     bool unexplained = false; // content that a crash on a device of whole blocks cannot leave
     bool rest_zero = true;
+    std::uint32_t misplaced = 0; // first block behind the prefix that belongs elsewhere; 0: none
     std::uint32_t later_headers = 0;
     Lsn acknowledged = 0; // highest LSN that anything in the segment says was acknowledged
     Lsn highest_seen = 0; // highest LSN any frame header in it names
@@ -57,6 +58,7 @@ class SegmentJudge {
     void
     explain_blocks(std::uint32_t at, const FrameHeader& frame, std::vector<bool>& explained) const;
     void judge_frames(const std::vector<bool>& explained);
+    void look_for_misplaced(const std::vector<bool>& explained);
 
     JudgeInput input_;
     const ScanOptions& options_;

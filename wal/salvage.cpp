@@ -111,7 +111,7 @@ class Salvage {
                            segment.header.segment == segment.id;
             if (segment.held) know(segment.header.first_lsn);
         }
-        const bool stands = report.verdict == Verdict::ok || report.verdict == Verdict::prefix;
+        const bool stands = stands_whole(report);
         Lsn limit = stands ? report.end.next_lsn : ~Lsn{0};
         for (auto segment = segments_.rbegin(); segment != segments_.rend(); ++segment) {
             segment->limit = limit;
@@ -119,6 +119,10 @@ class Salvage {
         }
         make_plausible();
         return {};
+    }
+    /// Otherwise what the report says of the log's start may itself be the damage.
+    static bool stands_whole(const ScanReport& report) noexcept {
+        return report.verdict == Verdict::ok || report.verdict == Verdict::prefix;
     }
     /// Records below `next` were acknowledged, or lie before something that is there.
     void know(Lsn next) noexcept { known_end_ = std::max(known_end_, next); }
@@ -131,11 +135,13 @@ class Salvage {
     /// What SUPER said, or else the first segment header that holds.
     Result<void> find_header(const ScanReport& report) {
         if (report.super) {
+            const bool stands = stands_whole(report);
             header_ = {
                 .uuid = report.super->uuid,
                 .layout = report.super->layout,
                 .segment_bytes = report.super->segment_bytes,
-                .first_lsn = std::max(report.super->first_live_lsn, report.first_live_lsn)};
+                .first_lsn = stands ? std::max(report.super->first_live_lsn, report.first_live_lsn)
+                                    : report.super->first_live_lsn};
             return {};
         }
         for (const Segment& segment : segments_) {

@@ -216,7 +216,11 @@ void LogScan::on_super(std::int64_t bytes) {
         zero += content == BlockContent::zero ? 1 : 0;
         written = written || content != BlockContent::zero;
         report_.slots_damaged += content == BlockContent::damaged ? 1 : 0;
-        if (content != BlockContent::valid || super.generation % super_slots != slot) continue;
+        if (content != BlockContent::valid) continue;
+        if (super.generation % super_slots != slot) { // written where another belongs
+            ++report_.slots_damaged;
+            continue;
+        }
         if (!report_.super || report_.super->generation < super.generation) report_.super = super;
     }
     if (!report_.super) {

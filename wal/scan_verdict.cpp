@@ -162,6 +162,7 @@ void LogScan::judge_live() {
     tail_.text = "block " + std::to_string(judged.block) + " is not the next frame";
     tail_.verdict = judged.torn ? Verdict::prefix : Verdict::ok;
     tail_acknowledged_ = judged.acknowledged;
+    tail_misplaced_ = judged.misplaced;
     report_.segments.push_back(std::move(facts));
     next_segment();
 }
@@ -239,6 +240,13 @@ void LogScan::finish() {
     if (super.first_live_lsn > next) {
         return refuse(Refusal::corrupt, "R5", "SUPER says that later records were released");
     }
+    if (tail_misplaced_ > 0) {
+        report_.block = tail_misplaced_;
+        return refuse(
+            Refusal::misdirected, "R5",
+            "a frame of this segment lies where it was not written to, and is missing where it "
+            "was");
+    }
     // Before anything more is appended, a slot says that the log is open again.
     report_.closed = super.clean && super.end == report_.end && report_.slots_damaged == 0 &&
                      tail_.torn_frames == 0;
@@ -288,6 +296,7 @@ void LogScan::accept() {
     if (report_.verdict == Verdict::prefix) {
         report_.text = "a crash tore records that were not acknowledged; the log ends before LSN " +
                        std::to_string(report_.end.next_lsn);
+        if (report_.lost_last < report_.end.next_lsn) report_.lost_last = 0; // none is named
     } else {
         report_.lost_first = report_.lost_last = 0;
         report_.text = "everything written stands";

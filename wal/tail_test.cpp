@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <promtact/base/choice.h>
+#include <promtact/wal/explain.hpp>
 
 #include "testing/damage.hpp"
 #include "testing/held_storage.hpp"
@@ -101,6 +102,37 @@ TEST(WalTail, WhereBlocksAreWrittenWholeATornOneIsDamage) {
 
     EXPECT_EQ(to_string(report.refusal), to_string(Refusal::corrupt_tail));
     EXPECT_EQ(report.lost_first, start.lsn_next);
+}
+
+// A crash leaves a write undone or half done, never somewhere else: nothing vouches for F(7), but
+// its blocks lie one further on.
+TEST(WalTail, ANewestFrameThatLiesElsewhereIsDamage) {
+    DamageBase& start = base(512);
+    DamagedImage image(start.pool, start.in_flight([](auto b, auto) { return in_seven(b); }));
+    for (std::size_t block = eight; block > seven; --block)
+        image.set_block(newest, block, image.block(newest, block - 1));
+    image.zero(newest, seven);
+
+    const ScanReport report = scan_image(start.pool, image.image);
+
+    EXPECT_EQ(to_string(report.verdict), to_string(Verdict::refuse)) << report.text;
+    EXPECT_EQ(to_string(report.refusal), to_string(Refusal::misdirected));
+    EXPECT_EQ(report.block, seven + 1);
+    EXPECT_EQ(report.lost_first, start.lsn_next);
+    EXPECT_EQ(report.lost_last, start.lsn_next) << "the frame's own record";
+}
+
+TEST(WalTail, WhatAnAmbiguousTailMayHaveLostIsSaid) {
+    DamageBase& start = base(512);
+    const ScanReport report = scan_image(start.pool, start.in_flight([](auto b, auto s) {
+        return in_seven(b) && (b != seven + 2 || s != 1);
+    }));
+    ASSERT_TRUE(report.ambiguous_tail);
+    EXPECT_EQ(
+        explain(report).lost,
+        "nothing that was acknowledged if a crash tore the tail; if it rotted, "
+        "at most record " +
+            std::to_string(start.lsn_next));
 }
 
 TEST(WalTail, AnEarlierUseOfTheFileIsNotDamage) {

@@ -75,6 +75,12 @@ std::optional<Broken> PromisesHold::check() {
                         std::to_string(node.promised()),
                 .key = "promise fell"};
         }
+        if (const Ballot* before = accepted_.note(id, node.accepted())) {
+            return Broken{
+                .text = "node " + std::to_string(id.value()) +
+                        " no longer knows what it accepted in " + std::to_string(*before),
+                .key = "acceptance fell"};
+        }
         const auto& history = node.acceptances();
         for (std::size_t& next = seen_[id]; next < history.size(); ++next) {
             if (next == 0 || history[next].ballot >= history[next - 1].ballot) continue;
@@ -97,6 +103,20 @@ std::optional<Broken> BallotsAreUnique::check() {
                 .text = "node " + std::to_string(id.value()) + " begins ballot " +
                         std::to_string(ballots[next]) + " again",
                 .key = "ballot twice"};
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<Broken> OnlyWhatWasAskedFor::check() {
+    for (const NodeId id : cluster_.nodes()) {
+        const auto& history = cluster_.at(id).acceptances();
+        for (std::size_t& next = seen_[id]; next < history.size(); ++next) {
+            if (cluster_.asked_for().count(history[next].value) > 0) continue;
+            return Broken{
+                .text = "node " + std::to_string(id.value()) + " accepted value " +
+                        std::to_string(history[next].value) + ", for which nobody asked",
+                .key = "invented"};
         }
     }
     return std::nullopt;

@@ -60,6 +60,13 @@ class Cluster {
     [[nodiscard]] std::string describe(const Message& message) const;
     [[nodiscard]] std::string describe(NodeId id) const;
 
+    /// A client has a node propose a value.
+    void propose(NodeId id, Value value) {
+        asked_for_.insert(value);
+        at(id).propose(value);
+    }
+    [[nodiscard]] const std::set<Value>& asked_for() const noexcept { return asked_for_; }
+
     Node& at(NodeId id) { return nodes_[id.value() - 1]; }
     [[nodiscard]] const Node& at(NodeId id) const { return nodes_[id.value() - 1]; }
     [[nodiscard]] std::uint32_t quorum() const noexcept {
@@ -88,6 +95,7 @@ class Cluster {
   private:
     std::vector<NodeId> ids_{};
     std::vector<Node> nodes_{};
+    std::set<Value> asked_for_{}; // for checking
 };
 
 /// P1: over the whole history, acceptances of a quorum in one ballot name at most one value.
@@ -105,7 +113,8 @@ class AtMostOneChosen final : public promtact::engine::Invariant {
     std::optional<Value> chosen_{};
 };
 
-/// P2: what a node promised never falls, not even over a crash, and nothing below it is accepted.
+/// P2: what a node promised or accepted never falls, not even over a crash, and nothing below it is
+/// accepted.
 class PromisesHold final : public promtact::engine::Invariant {
   public:
     explicit PromisesHold(const Cluster& cluster) : cluster_(cluster) {}
@@ -115,6 +124,7 @@ class PromisesHold final : public promtact::engine::Invariant {
   private:
     const Cluster& cluster_;
     promtact::engine::Rising<NodeId, Ballot> promised_{};
+    promtact::engine::Rising<NodeId, Ballot> accepted_{};
     std::map<NodeId, std::size_t> seen_{};
 };
 
@@ -131,13 +141,26 @@ class BallotsAreUnique final : public promtact::engine::Invariant {
     std::set<Ballot> begun_{};
 };
 
-/// P1 to P3, and L1: when somebody insists, a value is known within so many steps after the last
+/// P4: only what a client asked for is accepted.
+class OnlyWhatWasAskedFor final : public promtact::engine::Invariant {
+  public:
+    explicit OnlyWhatWasAskedFor(const Cluster& cluster) : cluster_(cluster) {}
+    [[nodiscard]] std::string_view name() const override { return "values were proposed"; }
+    std::optional<promtact::engine::Broken> check() override;
+
+  private:
+    const Cluster& cluster_;
+    std::map<NodeId, std::size_t> seen_{};
+};
+
+/// P1 to P4, and L1: when somebody insists, a value is known within so many steps after the last
 /// fault ended.
 template <class Engine>
 void watch_all(Engine& engine, Cluster& cluster, std::uint64_t within = 2000) {
     engine.watch(std::make_unique<AtMostOneChosen>(cluster));
     engine.watch(std::make_unique<PromisesHold>(cluster));
     engine.watch(std::make_unique<BallotsAreUnique>(cluster));
+    engine.watch(std::make_unique<OnlyWhatWasAskedFor>(cluster));
     engine.expect(
         {.name = "a value is chosen",
          .within = within,

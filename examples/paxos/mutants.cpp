@@ -21,5 +21,7 @@ int main(int argc, char** argv) {
     add("x4", {.ballots_start_anew = true});
     add("x6", {.counts_across_ballots = true});
     add("x8", {.no_back_off = true});
+    add("forgets", {.forgets_accepted = true});
+    add("invents", {.invents_value = true});
     return promtact::sim::sim_main(argc, argv, std::move(protocols));
 }

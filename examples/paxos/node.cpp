@@ -94,6 +94,7 @@ void Node::on_promise(const Message& message) {
 }
 
 void Node::begin_accepting() {
+    if (mutations_.invents_value && adopted_from_ == 0) proposed_ = 0;
     phase_ = Phase::accepting;
     answers_ = 0;
     waited_ = 0;
@@ -128,6 +129,7 @@ void Node::on_accepted(const Message& message) {
 void Node::crash() {
     if (mutations_.promise_not_durable) promised_ = accepted_ballot_;
     if (mutations_.ballots_start_anew) round_ = 0;
+    if (mutations_.forgets_accepted) accepted_ballot_ = 0;
     phase_ = Phase::idle;
     chosen_.reset();
     outbox_.clear();

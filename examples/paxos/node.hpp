@@ -40,6 +40,8 @@ struct Mutations {
     bool ballots_start_anew = false;    // X4
     bool counts_across_ballots = false; // X6
     bool no_back_off = false;           // X8
+    bool forgets_accepted = false;      // what was accepted is lost in a crash
+    bool invents_value = false;         // proposes a value that nobody asked for
 };
 
 /// One acceptance that happened: kept for checking, by nobody's protocol.
@@ -66,6 +68,7 @@ class Node {
     [[nodiscard]] NodeId id() const noexcept { return id_; }
     [[nodiscard]] std::optional<Value> chosen() const noexcept { return chosen_; }
     [[nodiscard]] Ballot promised() const noexcept { return promised_; }
+    [[nodiscard]] Ballot accepted() const noexcept { return accepted_ballot_; }
     [[nodiscard]] const std::vector<Acceptance>& acceptances() const noexcept { return history_; }
     /// Ballots begun for what it proposes at present; 0 when it does not.
     [[nodiscard]] std::uint64_t attempts() const noexcept {

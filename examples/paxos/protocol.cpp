@@ -22,7 +22,7 @@ promtact::sim::Protocol protocol(const Mutations& mutations) {
     parts.propose = [](Parts::Engine& engine, Cluster& cluster, std::uint64_t number) {
         const auto ids = std::as_const(cluster).nodes();
         const NodeId proposer = ids[static_cast<std::size_t>((number - 1) % ids.size())];
-        if (engine.up(proposer)) cluster.at(proposer).propose(99 + number);
+        if (engine.up(proposer)) cluster.propose(proposer, 99 + number);
     };
     parts.after_step = [](Parts::Engine& engine, Cluster& cluster) {
         promtact::engine::Goals& goals = engine.goals();

@@ -38,7 +38,7 @@ inline RunResult run(const RunOptions& options) {
             options.propose_every == 0 ? 0 : step / options.propose_every - 1;
         const NodeId proposer(static_cast<std::uint32_t>(turn % options.nodes) + 1);
         if (!engine.up(proposer)) continue;
-        cluster.at(proposer).propose(100 + turn);
+        cluster.propose(proposer, 100 + turn);
         engine.collect();
     }
     RunResult result{

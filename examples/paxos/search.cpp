@@ -96,11 +96,37 @@ std::optional<Broken> ballot_twice(const Cluster& cluster) {
     return std::nullopt;
 }
 
+std::optional<Broken> acceptance_fell(const Cluster& before, const Cluster& after) {
+    for (const NodeId id : after.nodes()) {
+        if (after.at(id).accepted() >= before.at(id).accepted()) continue;
+        return Broken{
+            .text = "node " + std::to_string(id.value()) + " no longer knows what it accepted in " +
+                    std::to_string(before.at(id).accepted()),
+            .key = "acceptance fell"};
+    }
+    return std::nullopt;
+}
+
+std::optional<Broken> invented(const Cluster& cluster) {
+    for (const NodeId id : cluster.nodes()) {
+        for (const Acceptance& one : cluster.at(id).acceptances()) {
+            if (cluster.asked_for().count(one.value) > 0) continue;
+            return Broken{
+                .text = "node " + std::to_string(id.value()) + " accepted value " +
+                        std::to_string(one.value) + ", for which nobody asked",
+                .key = "invented"};
+        }
+    }
+    return std::nullopt;
+}
+
 void prepare_search(promtact::engine::Explorer<Cluster>& explorer) {
     explorer.watch("at most one value is chosen", two_values);
     explorer.watch("promises are kept", accepted_below);
     explorer.watch_step("promises are kept", promise_fell);
+    explorer.watch_step("promises are kept", acceptance_fell);
     explorer.watch("ballots are unique", ballot_twice);
+    explorer.watch("values were proposed", invented);
     explorer.goal(
         "a value is chosen", [](const Cluster& cluster) { return !cluster.learned().empty(); });
     explorer.goal("a value of another proposer is adopted", [](const Cluster& cluster) {
@@ -110,7 +136,7 @@ void prepare_search(promtact::engine::Explorer<Cluster>& explorer) {
         const auto ids = std::as_const(cluster).nodes();
         const NodeId proposer = ids[static_cast<std::size_t>((number - 1) % ids.size())];
         if (std::find(down.begin(), down.end(), proposer) != down.end()) return false;
-        cluster.at(proposer).propose(99 + number);
+        cluster.propose(proposer, 99 + number);
         return true;
     });
 }

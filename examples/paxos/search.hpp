@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
 //
-// What a search of every order of events looks at: P1 to P3 as properties of a state or of one
+// What a search of every order of events looks at: P1 to P4 as properties of a state or of one
 // action, without a history of their own. What there is of history, nodes keep for checking.
 #pragma once
 
@@ -18,10 +18,15 @@ std::optional<promtact::engine::Broken> two_values(const Cluster& cluster);
 std::optional<promtact::engine::Broken> accepted_below(const Cluster& cluster);
 /// P2: no action makes a promise smaller, not even a crash.
 std::optional<promtact::engine::Broken> promise_fell(const Cluster& before, const Cluster& after);
+/// P2: no action makes a node forget what it accepted, not even a crash.
+std::optional<promtact::engine::Broken>
+acceptance_fell(const Cluster& before, const Cluster& after);
+/// P4: only what a client asked for is accepted.
+std::optional<promtact::engine::Broken> invented(const Cluster& cluster);
 /// P3: no node begins a ballot twice.
 std::optional<promtact::engine::Broken> ballot_twice(const Cluster& cluster);
 
-/// P1 to P3, the goals of a run, and clients that ask one node after the other. Whether a value is
+/// P1 to P4, the goals of a run, and clients that ask one node after the other. Whether a value is
 /// chosen in the end (L1) is no question of one state: a search does not ask it.
 void prepare_search(promtact::engine::Explorer<Cluster>& explorer);
 

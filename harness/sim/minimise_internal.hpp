@@ -11,16 +11,17 @@
 
 namespace promtact::sim {
 
-/// A subset of the items that still fails and of which none can be left out alone, unless fails()
-/// answers false to everything once a budget is used up. fails(subset) is never asked about all.
-template <class Item, class Fails>
-std::vector<Item> minimise(std::vector<Item> items, Fails fails) {
+/// A subset of the items that still fails and of which none can be left out alone, or what is
+/// smallest when over() is true. fails(subset) is never asked about all.
+template <class Item, class Fails, class Over>
+std::vector<Item> minimise(std::vector<Item> items, Fails fails, Over over) {
     if (items.empty() || fails(std::vector<Item>{})) return {};
     std::size_t parts = 2;
     while (items.size() >= 2) {
         const std::size_t size = (items.size() + parts - 1) / parts;
         bool smaller = false;
         for (std::size_t begin = 0; begin < items.size() && !smaller; begin += size) {
+            if (over()) return items;
             std::vector<Item> rest;
             for (std::size_t i = 0; i < items.size(); ++i)
                 if (i < begin || i >= begin + size) rest.push_back(items[i]);

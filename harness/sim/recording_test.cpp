@@ -39,7 +39,8 @@ Case noisy(std::uint64_t seed = 7) {
     return run;
 }
 
-TEST(Run, AFaultThatNeverStruckMakesItVacuous) { // T1, W63
+// W63: a filter that matches nothing, too.
+TEST(Run, T1AFaultThatNeverStruckMakesItVacuous) {
     Case run{.scenario = quiet()};
     run.scenario.faults = {
         {.kind = FaultKind::link, .a = {NodeId(2)}, .b = {NodeId(3)}}}; // 2 never sends

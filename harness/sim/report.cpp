@@ -134,14 +134,7 @@ void write_report(
     json.field("restarts", report.restarts);
     json.field("operations", report.clients.operations);
     json.field("answered", report.clients.answered);
-    json.array("goals");
-    for (const engine::Goals::Goal& goal : report.goals) {
-        json.object_item();
-        json.field("goal", goal.sentence);
-        json.field("reached", goal.times);
-        json.end();
-    }
-    json.end();
+    write_goals(json, report.goals);
     json.array("faults");
     for (std::size_t i = 0; i < run.scenario.faults.size(); ++i) {
         json.object_item();
@@ -168,6 +161,17 @@ void write_failure(
     json.strings("last_events", lines);
     write_nodes(json, report.nodes);
     json.field("again", command);
+    json.end();
+}
+
+void write_goals(JsonWriter& json, std::span<const engine::Goals::Goal> goals) {
+    json.array("goals");
+    for (const engine::Goals::Goal& goal : goals) {
+        json.object_item();
+        json.field("goal", goal.sentence);
+        json.field("reached", goal.times);
+        json.end();
+    }
     json.end();
 }
 

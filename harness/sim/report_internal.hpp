@@ -29,6 +29,8 @@ void write_failure(
 
 /// What the nodes say of themselves, as the field "nodes" of an object that is open.
 void write_nodes(JsonWriter& json, std::span<const NodeState> nodes);
+/// How often each goal was reached, as the field "goals" of an object that is open.
+void write_goals(JsonWriter& json, std::span<const engine::Goals::Goal> goals);
 
 /// "faults 7 -> 2, commands 30 -> 1, ..."
 std::string sizes_text(const CaseSize& before, const CaseSize& after);

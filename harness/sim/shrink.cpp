@@ -52,6 +52,7 @@ class Shrinker {
         make_restarts_explicit();
         CaseSize size;
         bool settled = false; // one round more, in the other order of fates
+        bool softened = false;
         do {
             size = size_of(best_);
             shrink_faults();
@@ -59,19 +60,25 @@ class Shrinker {
             shrink_restarts();
             shrink_nodes();
             shrink_fates();
+            shrink_pairs_of_fates();
+            softened = soften_fates();
             shorten_windows();
-        } while ((size_of(best_) != size || !std::exchange(settled, true)) && !exhausted());
+        } while ((softened || size_of(best_) != size || !std::exchange(settled, true)) &&
+                 !exhausted());
         ShrinkReport report{
             .small = record(protocol_, best_),
             .before = before_,
             .runs = runs_,
-            .finished = !exhausted()};
+            .finished = !ended_};
         report.after = size_of(report.small.run);
         return report;
     }
 
   private:
-    [[nodiscard]] bool exhausted() const { return runs_ >= options_.runs_max; }
+    [[nodiscard]] bool exhausted() {
+        ended_ = ended_ || runs_ >= options_.runs_max || (options_.give_up && options_.give_up());
+        return ended_;
+    }
     [[nodiscard]] CaseSize size_of(const Case& run) const {
         return {
             .faults = run.scenario.faults.size(),
@@ -98,6 +105,11 @@ class Shrinker {
         best_ = candidate;
         accept(report);
         return true;
+    }
+
+    template <class Item, class Fails>
+    void smaller(std::vector<Item> items, Fails fails) {
+        static_cast<void>(minimise(std::move(items), fails, [this] { return exhausted(); }));
     }
 
     /// From here on fates say what chance and faults of links said.
@@ -179,7 +191,7 @@ class Shrinker {
         std::vector<std::size_t> indices(all.scenario.faults.size());
         for (std::size_t i = 0; i < indices.size(); ++i)
             indices[i] = i;
-        minimise(indices, [&](const std::vector<std::size_t>& kept) {
+        smaller(indices, [&](const std::vector<std::size_t>& kept) {
             Case candidate = all;
             candidate.scenario.faults.clear();
             candidate.fault_ids.clear();
@@ -194,7 +206,7 @@ class Shrinker {
     void shrink_commands() {
         const Case all = best_;
         const std::uint64_t count = commands_;
-        minimise(numbers(count, all.without_commands), [&](const std::vector<std::uint64_t>& kept) {
+        smaller(numbers(count, all.without_commands), [&](const std::vector<std::uint64_t>& kept) {
             Case candidate = all;
             candidate.without_commands = all_but(count, kept);
             return try_case(candidate);
@@ -203,7 +215,7 @@ class Shrinker {
     void shrink_restarts() {
         const Case all = best_;
         const std::uint64_t count = restarts_;
-        minimise(numbers(count, all.without_restarts), [&](const std::vector<std::uint64_t>& kept) {
+        smaller(numbers(count, all.without_restarts), [&](const std::vector<std::uint64_t>& kept) {
             Case candidate = all;
             candidate.without_restarts = all_but(count, kept);
             return try_case(candidate);
@@ -222,11 +234,56 @@ class Shrinker {
                 return a.first.position < b.first.position;
             });
         }
-        minimise(fates, [&](const std::vector<std::pair<engine::FateKey, engine::Fate>>& kept) {
+        smaller(fates, [&](const std::vector<std::pair<engine::FateKey, engine::Fate>>& kept) {
             Case candidate = all;
             candidate.fates = engine::FateBook(kept.begin(), kept.end());
             return try_case(candidate);
         });
+    }
+    /// Two that only make up for each other: none of them can be left out alone.
+    void shrink_pairs_of_fates() {
+        constexpr std::size_t fates_max = 40;
+        if (!best_.fates || best_.fates->size() > fates_max) return;
+        std::vector<engine::FateKey> keys;
+        for (const auto& [key, fate] : *best_.fates)
+            keys.push_back(key);
+        for (std::size_t a = 0; a < keys.size(); ++a) {
+            for (std::size_t b = a + 1; b < keys.size(); ++b) {
+                Case candidate = best_;
+                if (candidate.fates->erase(keys[a]) + candidate.fates->erase(keys[b]) == 2)
+                    static_cast<void>(try_case(candidate));
+            }
+        }
+    }
+    /// A fate becomes a simpler one: a message that is late is lost instead, or less late. Then
+    /// others may have nothing left to do.
+    bool soften_fates() {
+        if (!best_.fates) return false;
+        bool softened = false;
+        const engine::FateBook fates = *best_.fates;
+        for (const auto& [key, fate] : fates) {
+            if (exhausted()) break;
+            if (fate.is_lost() || fate.delay == 0) continue;
+            const engine::Fate lost{.lost = {engine::Cause::editor}};
+            if (try_fate(key, lost)) {
+                softened = true;
+                continue;
+            }
+            for (std::uint64_t delay = fate.delay / 2; delay > 0; delay /= 2) {
+                engine::Fate sooner = fate;
+                sooner.delay = delay;
+                if (!try_fate(key, sooner)) break;
+                softened = true;
+            }
+        }
+        return softened;
+    }
+    bool try_fate(const engine::FateKey& key, const engine::Fate& fate) {
+        Case candidate = best_;
+        const auto at = candidate.fates->find(key);
+        if (at == candidate.fates->end()) return false;
+        at->second = fate;
+        return try_case(candidate);
     }
     /// One node leaves after the other, with whatever faults and fates name it.
     void shrink_nodes() {
@@ -291,6 +348,7 @@ class Shrinker {
     std::uint64_t commands_ = 0; // in the best case, left out ones too
     std::uint64_t restarts_ = 0;
     std::uint64_t runs_ = 0;
+    bool ended_ = false; // before it was as small as can be
 };
 
 } // namespace

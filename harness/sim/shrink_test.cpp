@@ -16,22 +16,44 @@ namespace {
 using testing::chatter;
 using testing::quiet;
 
+bool never() {
+    return false;
+}
+
 TEST(Minimise, KeepsWhatIsNeededAndNothingElse) {
     std::vector<int> items(100);
     for (int i = 0; i < 100; ++i)
         items[static_cast<std::size_t>(i)] = i;
     std::size_t asked = 0;
-    const auto kept = minimise(items, [&](const std::vector<int>& some) {
-        ++asked;
-        const auto has = [&](int x) {
-            return std::find(some.begin(), some.end(), x) != some.end();
-        };
-        return has(3) && has(42) && has(97);
-    });
+    const auto kept = minimise(
+        items,
+        [&](const std::vector<int>& some) {
+            ++asked;
+            const auto has = [&](int x) {
+                return std::find(some.begin(), some.end(), x) != some.end();
+            };
+            return has(3) && has(42) && has(97);
+        },
+        never);
     EXPECT_EQ(kept, (std::vector<int>{3, 42, 97}));
     EXPECT_LT(asked, 200U);
-    EXPECT_TRUE(minimise(items, [](const std::vector<int>&) { return true; }).empty());
-    EXPECT_EQ(minimise(items, [](const std::vector<int>&) { return false; }), items);
+    EXPECT_TRUE(minimise(
+                    items, [](const std::vector<int>&) { return true; }, never)
+                    .empty());
+    EXPECT_EQ(
+        minimise(
+            items, [](const std::vector<int>&) { return false; }, never),
+        items);
+}
+
+TEST(Minimise, AsksNothingMoreOnceItIsOver) {
+    std::size_t asked = 0;
+    const auto kept = minimise(
+        std::vector<int>(10'000, 1),
+        [&](const std::vector<int>& some) { return ++asked < 3 && !some.empty(); },
+        [&] { return asked >= 5; });
+    EXPECT_EQ(asked, 5U);
+    EXPECT_LT(kept.size(), 10'000U);
 }
 
 Case failing() {
@@ -100,10 +122,64 @@ TEST(Shrink, T7StaysWithTheFailureItWasGiven) {
     EXPECT_EQ(report.after.restarts + report.after.faults, 1U) << "one is needed";
 }
 
+/// Broken at step 50 when node 2 has not heard the first number, and nodes 1 and 3 heard as many.
+Protocol uneven() {
+    Parts<testing::Chatter> parts;
+    parts.make = [](const Scenario& scenario) {
+        return std::make_unique<testing::Chatter>(scenario.nodes, testing::ChatterMistakes{});
+    };
+    parts.prepare = [](Parts<testing::Chatter>::Engine& engine, testing::Chatter& cluster) {
+        engine.watch("unevenly heard", [&]() -> std::optional<engine::Broken> {
+            if (engine.now() < Step(50) || std::as_const(cluster).nodes().size() < 3 ||
+                cluster.heard[NodeId(2)].count(1) > 0 ||
+                cluster.heard[NodeId(1)].size() != cluster.heard[NodeId(3)].size())
+                return std::nullopt;
+            return engine::Broken{.text = "x", .key = "a"};
+        });
+    };
+    return promtact::sim::protocol<testing::Chatter>("uneven", std::move(parts));
+}
+
+TEST(Shrink, LeavesOutPairsThatOnlyMakeUpForEachOther) {
+    Case run{.scenario = quiet(60)};
+    run.fates.emplace();
+    const engine::Fate lost{.lost = {engine::Cause::editor}};
+    const auto fate = [](std::uint32_t to, std::uint64_t step) {
+        return engine::FateKey{NodeId(1), NodeId(to), ChoicePosition::at(step, 0).value};
+    };
+    run.fates->insert({fate(1, 7), lost});
+    run.fates->insert({fate(3, 9), lost});
+    run.fates->insert({fate(2, 1), lost});
+    const ShrinkReport report = shrink(uneven(), run);
+    EXPECT_EQ(report.before.fates, 3U);
+    EXPECT_EQ(report.after.fates, 1U);
+}
+
+TEST(Shrink, AMessageThatIsLateIsLostInstead) {
+    Case run{.scenario = quiet(60)};
+    run.fates.emplace();
+    run.fates->insert(
+        {{NodeId(1), NodeId(2), ChoicePosition::at(1, 0).value}, engine::Fate{.delay = 55}});
+    const ShrinkReport report = shrink(uneven(), run);
+    ASSERT_EQ(report.after.fates, 1U);
+    EXPECT_TRUE(report.small.run.fates->begin()->second.is_lost());
+}
+
 TEST(Shrink, EndsWhenItsRunsAreSpent) {
     const ShrinkReport report = shrink(chatter({.limit = 450}), failing(), {.runs_max = 10});
     EXPECT_FALSE(report.finished);
     EXPECT_LE(report.runs, 12U);
+    EXPECT_EQ(report.small.outcome.property, "no number is above the limit");
+}
+
+TEST(Shrink, EndsWhenItIsToldToAndKeepsWhatItHas) {
+    std::uint64_t asked = 0;
+    ShrinkOptions options;
+    options.give_up = [&asked] { return ++asked > 8; };
+    const ShrinkReport report = shrink(chatter({.limit = 450}), failing(), options);
+    EXPECT_FALSE(report.finished);
+    EXPECT_LE(report.runs, 12U);
+    EXPECT_LT(report.after.weight(), report.before.weight());
     EXPECT_EQ(report.small.outcome.property, "no number is above the limit");
 }
 

@@ -11,6 +11,8 @@
 #include <promtact/sim/run.hpp>
 #include <promtact/sim/sweep.hpp>
 
+#include "report_internal.hpp"
+
 namespace promtact::sim {
 namespace {
 
@@ -30,14 +32,7 @@ void write_totals(JsonWriter& json, const SweepTotals& totals) {
     json.field("twins", totals.twins);
     json.numbers("verdicts", totals.verdicts);
     json.numbers("faults", totals.faults);
-    json.array("goals");
-    for (const engine::Goals::Goal& goal : totals.goals) {
-        json.object_item();
-        json.field("goal", goal.sentence);
-        json.field("reached", goal.times);
-        json.end();
-    }
-    json.end();
+    write_goals(json, totals.goals);
     json.end();
 }
 

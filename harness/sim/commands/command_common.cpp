@@ -12,6 +12,23 @@
 #include "command_common_internal.hpp"
 
 namespace promtact::sim {
+namespace {
+
+volatile std::sig_atomic_t interrupted = 0;
+void on_interrupt(int) {
+    interrupted = 1;
+    static_cast<void>(std::signal(SIGINT, SIG_DFL));
+}
+
+} // namespace
+
+InterruptGuard::InterruptGuard() : before_(std::signal(SIGINT, on_interrupt)) {}
+InterruptGuard::~InterruptGuard() {
+    static_cast<void>(std::signal(SIGINT, before_));
+}
+bool InterruptGuard::seen() noexcept {
+    return interrupted != 0;
+}
 
 int refuse(const Tool& tool, const std::string& text) {
     std::fputs(fmt::format("{}: {}\n", tool.program, text).c_str(), stderr);

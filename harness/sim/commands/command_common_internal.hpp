@@ -4,6 +4,7 @@
 // What the commands share: which protocol, which scenario, and how errors are told.
 #pragma once
 
+#include <csignal>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,5 +46,21 @@ std::string problems_text(const Protocol& protocol, const Case& run, const std::
 /// wrong with either
 Result<Scenario>
 scenario_for(const Protocol& protocol, const std::string& path, const std::string& seed);
+
+/// While it lives, the first SIGINT asks for an end with what there is; the second ends the
+/// process.
+class InterruptGuard {
+  public:
+    InterruptGuard();
+    ~InterruptGuard();
+    InterruptGuard(const InterruptGuard&) = delete;
+    InterruptGuard& operator=(const InterruptGuard&) = delete;
+    /// Since the process began.
+    [[nodiscard]] static bool seen() noexcept;
+
+  private:
+    void (*before_)(int);
+};
+inline constexpr int exit_interrupted = 128 + SIGINT;
 
 } // namespace promtact::sim

@@ -2,7 +2,6 @@
 // Copyright the Promtact authors
 //
 // sweep --strategy exhaustive, and replay of what it found.
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 
@@ -20,12 +19,6 @@ namespace promtact::sim {
 namespace {
 
 constexpr int exit_unsupported = 77;
-constexpr int exit_interrupted = 128 + SIGINT;
-
-volatile std::sig_atomic_t interrupted = 0;
-void on_interrupt(int) {
-    interrupted = 1;
-}
 
 int refuse_search(const Tool& tool, const Error& error) {
     if (error.code != Errc::unsupported) return refuse(tool, error);
@@ -47,7 +40,7 @@ Result<SearchReport> carry_out(
     const Progress::Options shown = Progress::for_stderr();
     Progress progress("states", bounds.states, clock, shown);
     bool late = false;
-    const auto before_us = std::signal(SIGINT, on_interrupt);
+    const InterruptGuard guard;
     Result<SearchReport> report =
         search(protocol, scenario, bounds, [&](const engine::ExploreReport& so_far) {
             // Where lines are not redrawn, other words would be another line each time.
@@ -57,9 +50,8 @@ Result<SearchReport> carry_out(
                     ? fmt::format("depth {}, {} in the frontier", so_far.depth, so_far.frontier)
                     : std::string());
             late = time.count() > 0 && clock.now() - begin >= time;
-            return !late && interrupted == 0;
+            return !late && !InterruptGuard::seen();
         });
-    static_cast<void>(std::signal(SIGINT, before_us));
     if (report && late && report->found.verdict == engine::Verdict::budget_exhausted)
         report->found.text = "the time was over";
     return report;
@@ -116,7 +108,7 @@ int run_exhaustive(const Tool& tool, const ExhaustiveFlags& flags) {
     if (has_path(*report)) text += path_text(*report) + "\nagain:    " + again + "\n";
     std::fputs((flags.json ? write_search(*report) : text).c_str(), stdout);
     if (flags.json && has_path(*report)) std::fputs(("again:    " + again + "\n").c_str(), stderr);
-    return interrupted != 0 ? exit_interrupted : exit_of(report->found.verdict);
+    return InterruptGuard::seen() ? exit_interrupted : exit_of(report->found.verdict);
 }
 
 int replay_search(const Tool& tool, const std::string& path, const std::string& text, bool json) {

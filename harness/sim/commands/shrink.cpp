@@ -66,7 +66,8 @@ int run_shrink(const Tool& tool, std::span<const std::string> arguments) {
     set.number("runs", flags.runs, 1, 10'000'000, "how many runs to spend at most");
     set.footer(footer(
         tool, {"shrink -c scenario.json --seed 0x4A2C --out small.json", "shrink case.json"},
-        "  0  the case was made small\n  1  it does not fail\n  2  usage or a bad file\n"));
+        "  0  the case was made small\n  1  it does not fail\n  2  usage or a bad file\n"
+        "  130  interrupted; the smallest so far is kept\n"));
     if (const auto exit = set.parse(arguments)) return *exit;
     if (flags.paths.empty() == flags.config.empty())
         return refuse(tool, "give a recorded case, or -c FILE");
@@ -86,7 +87,9 @@ int run_shrink(const Tool& tool, std::span<const std::string> arguments) {
     }
     MonotonicClock clock;
     Progress progress("shrink", flags.runs, clock, Progress::for_stderr());
+    const InterruptGuard guard;
     ShrinkOptions options{.runs_max = flags.runs};
+    options.give_up = InterruptGuard::seen;
     options.progress = [&](std::uint64_t runs, const CaseSize& size) {
         progress.update(runs, fmt::format("{} faults, {} fates", size.faults, size.fates));
     };
@@ -102,7 +105,7 @@ int run_shrink(const Tool& tool, std::span<const std::string> arguments) {
             story_of(protocol, small.small), called(tool), for_shell(flags.out))
             .c_str(),
         stdout);
-    return 0;
+    return InterruptGuard::seen() ? exit_interrupted : 0;
 }
 
 } // namespace promtact::sim

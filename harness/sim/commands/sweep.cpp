@@ -2,7 +2,6 @@
 // Copyright the Promtact authors
 //
 // sweep: many seeds of a scenario, the first failure made small and kept.
-#include <csignal>
 #include <filesystem>
 #include <thread>
 
@@ -18,12 +17,11 @@
 
 #include "command_common_internal.hpp"
 #include "exhaustive_internal.hpp"
+#include "smallest_failure_internal.hpp"
 #include "sweep_text_internal.hpp"
 
 namespace promtact::sim {
 namespace {
-
-constexpr int exit_interrupted = 128 + SIGINT;
 
 struct Flags {
     std::string config{};
@@ -42,6 +40,7 @@ struct Flags {
     bool resume = false;
     std::string corpus{};
     std::uint64_t shrink_runs = 20'000;
+    std::string shrink_time = "30s";
     bool keep_going = false;
     bool json = false;
     std::vector<std::string> merged{};
@@ -75,6 +74,7 @@ void define(harness::FlagSet& set, const Tool& tool, Flags& flags) {
     set.flag("resume", flags.resume, "go on where --out ended");
     set.text("corpus", flags.corpus, "a directory for the first failure, made small");
     set.number("shrink-runs", flags.shrink_runs, 0, 10'000'000, "to make it small; 0: leave it");
+    set.text("shrink-time", flags.shrink_time, "to make it small, at most");
     set.flag("keep-going", flags.keep_going, "do not end at the first failure");
     set.flag("json", flags.json, "print JSON");
     set.positionals("file", flags.merged, 0, 1024, "parts of a sweep, to be put together");
@@ -124,7 +124,7 @@ Result<SweepOptions> options_of(const Flags& flags) {
 int sweep_exhaustively(const Tool& tool, const harness::FlagSet& set, const Flags& flags) {
     for (const char* name :
          {"from", "seeds", "jobs", "shard", "faults", "weights", "twin-every", "resume",
-          "shrink-runs", "keep-going"}) {
+          "shrink-runs", "shrink-time", "keep-going"}) {
         if (!set.given(name)) continue;
         return refuse(
             tool, fmt::format("--{} has no meaning with --strategy {}", name, exhaustive_name));
@@ -137,11 +137,6 @@ int sweep_exhaustively(const Tool& tool, const harness::FlagSet& set, const Flag
                .out = flags.out,
                .corpus = flags.corpus,
                .json = flags.json});
-}
-
-volatile std::sig_atomic_t interrupted = 0;
-void on_interrupt(int) {
-    interrupted = 1;
 }
 
 /// What was found so far, to go on from. Errors: of the file; invalid_argument when it is of
@@ -158,55 +153,17 @@ resumed(const Flags& flags, const SweepOptions& options, const Scenario& scenari
     return kept;
 }
 
-/// A failure of a seed, made small.
-std::optional<ShrinkReport> smaller_failure(
-    const Flags& flags, const SweepOptions& options, const Protocol& protocol,
-    const Scenario& scenario, const SweepFailure& failure) {
-    Planned planned = plan(options.strategy, scenario, protocol.abilities, failure.seed);
-    if (!failure.case_text.empty()) {
-        const auto kept = read_recording(failure.case_text, "the failing case");
-        if (!kept) return std::nullopt;
-        planned.run = kept->run;
-    }
-    // A strategy's fates become fates of the case.
-    if (planned.editor) planned.run = with_fates(protocol, planned.run, planned.editor.get());
-    const Outcome again = outcome_of(run_case(protocol, planned.run));
-    if (!same_failure(again, failure.outcome)) return std::nullopt;
-    if (flags.shrink_runs > 0)
-        return shrink(protocol, planned.run, {.runs_max = flags.shrink_runs});
-    return ShrinkReport{.small = record(protocol, planned.run)};
-}
-
-/// Seeds that fail alike do not shrink alike: a few that come after the first are tried, too.
-/// Returns the smallest; nothing when not even the first fails again.
-std::optional<ShrinkReport> smallest_failure(
-    const Flags& flags, const SweepOptions& options, const Protocol& protocol,
-    const SweepReport& report) {
-    constexpr std::uint64_t seeds_tried = 4000;
-    constexpr std::uint64_t failures_tried = 8;
-    const SweepFailure& first = report.failures.front();
-    auto best = smaller_failure(flags, options, protocol, report.scenario, first);
-    if (!best || flags.shrink_runs == 0 || !first.case_text.empty()) return best;
-    std::uint64_t found = 1;
-    for (std::uint64_t n = 1; n < seeds_tried && found < failures_tried; ++n) {
-        if (best->after.weight() <= 2) break; // it does not get simpler
-        const auto other = smaller_failure(
-            flags, options, protocol, report.scenario,
-            {.seed = first.seed + n, .outcome = first.outcome});
-        if (!other) continue;
-        ++found;
-        if (other->after.weight() < best->after.weight()) best = other;
-    }
-    return best;
-}
-
 /// Makes the first failure small and keeps it; tells where.
 Result<std::string> keep_failure(
     const Tool& tool, const Flags& flags, const SweepOptions& options, const Protocol& protocol,
     const SweepReport& report) {
     if (report.failures.front().ended_process)
         return std::string("\nit ends its process, so it is not made small\n");
-    const auto small = smallest_failure(flags, options, protocol, report);
+    MonotonicClock clock;
+    PROMTACT_TRY_ASSIGN(const std::chrono::nanoseconds time, parse_duration(flags.shrink_time));
+    const auto small = smallest_failure(
+        protocol, report.scenario, options.strategy, report.failures.front(),
+        {.runs = flags.shrink_runs, .time = time, .interrupted = InterruptGuard::seen}, clock);
     if (!small) {
         return std::string(
             "\nit did not fail again: the protocol is not deterministic; try --twin-every 1\n");
@@ -215,8 +172,10 @@ Result<std::string> keep_failure(
     const std::string seed = format_seed(small->small.run.scenario.seed);
     if (flags.shrink_runs > 0) {
         text = fmt::format(
-            "\nmade small: seed {}: {} in {} runs\n\n{}", seed,
-            sizes_text(small->before, small->after), small->runs, story_of(protocol, small->small));
+            "\nmade small: seed {}: {} in {} runs{}\n\n{}", seed,
+            sizes_text(small->before, small->after), small->runs,
+            small->finished ? "" : ", the limit: shrink would make it smaller",
+            story_of(protocol, small->small));
     }
     if (flags.corpus.empty()) return text;
     std::error_code failed;
@@ -289,16 +248,13 @@ Result<SweepReport> carry_out(
     options.progress = [&progress](std::uint64_t done, std::uint64_t total) {
         progress.update(done, total);
     };
-    options.interrupted = [] { return interrupted != 0; };
+    options.interrupted = InterruptGuard::seen;
     if (!flags.out.empty()) {
         options.checkpoint = [&flags](const SweepReport& report) {
             static_cast<void>(write_file_atomic(flags.out, write_sweep(report)));
         };
     }
-    const auto before_us = std::signal(SIGINT, on_interrupt);
-    Result<SweepReport> report = sweep(protocol, scenario, options, goes_on ? &kept : nullptr);
-    static_cast<void>(std::signal(SIGINT, before_us));
-    return report;
+    return sweep(protocol, scenario, options, goes_on ? &kept : nullptr);
 }
 
 } // namespace
@@ -320,9 +276,12 @@ int run_sweep(const Tool& tool, std::span<const std::string> arguments) {
         return refuse(tool, "--seeds and --time exclude each other");
     const Result<SweepOptions> options = options_of(flags);
     if (!options) return refuse(tool, options.error());
+    if (const auto time = parse_duration(flags.shrink_time); !time)
+        return refuse(tool, time.error());
     const Protocol& protocol = *find_protocol(tool, flags.protocol);
     const Result<Scenario> scenario = scenario_for(protocol, flags.config, "");
     if (!scenario) return refuse(tool, scenario.error());
+    const InterruptGuard guard;
     const Result<SweepReport> report = carry_out(flags, *options, protocol, *scenario);
     if (!report) return refuse(tool, report.error());
     if (!flags.out.empty()) {
@@ -336,7 +295,7 @@ int run_sweep(const Tool& tool, std::span<const std::string> arguments) {
         if (!kept) return refuse(tool, kept.error());
         std::fputs(kept->c_str(), flags.json ? stderr : stdout);
     }
-    return interrupted != 0 ? exit_interrupted : exit_of(report->verdict());
+    return InterruptGuard::seen() ? exit_interrupted : exit_of(report->verdict());
 }
 
 } // namespace promtact::sim

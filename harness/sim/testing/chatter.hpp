@@ -59,7 +59,10 @@ class Chatter {
         for (const NodeId to : ids_)
             out_[1].push_back({node, to, value()});
     }
-    void deliver(NodeId, const Number& number) { highest = std::max(highest, number.value); }
+    void deliver(NodeId node, const Number& number) {
+        highest = std::max(highest, number.value);
+        heard[node].insert(number.value);
+    }
     void drain(NodeId node, engine::Outbox<Number>& outbox) {
         for (const Number& number : out_[node.value()])
             outbox.send(number);
@@ -82,6 +85,7 @@ class Chatter {
 
     std::uint64_t highest = 0;
     std::uint64_t crashes = 0;
+    std::map<NodeId, std::set<std::uint64_t>> heard{};
 
   private:
     struct Peer {

@@ -230,6 +230,7 @@ class LogScan {
     /// Why the newest live segment did not verify to its end; it stands if it turns out to be last.
     ScanReport tail_{};
     Lsn tail_acknowledged_ = 0;
+    std::uint32_t tail_misplaced_ = 0;      // a block of the last segment; 0: none
     std::vector<Piece> pieces_{};           // of the present segment, in order
     std::size_t pieces_whole_ = 0;          // of which this many make up the front
     std::unique_ptr<SegmentJudge> judge_{}; // of the present segment, once its header stands

@@ -34,6 +34,8 @@ struct ShrinkOptions {
     std::uint64_t runs_max = 20'000;
     /// Told after every run that made it smaller.
     std::function<void(std::uint64_t runs, const CaseSize& size)> progress{};
+    /// Asked before every run; true ends it with what is the smallest so far.
+    std::function<bool()> give_up{};
 };
 
 struct ShrinkReport {
@@ -41,7 +43,7 @@ struct ShrinkReport {
     CaseSize before{};
     CaseSize after{};
     std::uint64_t runs = 0;
-    bool finished = true; // false: runs_max came first
+    bool finished = true; // false: runs_max or give_up came first
 };
 
 /// Requires: the case fails or is stuck or in error
