@@ -9,6 +9,7 @@
 
 #include <promtact/harness/command.hpp>
 #include <promtact/harness/umbrella.hpp>
+#include <promtact/raft_sim/protocol.hpp>
 #include <promtact/sim/sim_main.hpp>
 
 #include <multipaxos/protocol.hpp>
@@ -33,7 +34,8 @@ std::span<const Command> commands() {
             {"wal", "look at, mend, move or measure a write-ahead log", "", run_wal},
         };
         const sim::Tool tool{
-            .program = "promtact", .protocols = {paxos::protocol(), multipaxos::protocol()}};
+            .program = "promtact",
+            .protocols = {paxos::protocol(), multipaxos::protocol(), raft_sim::protocol()}};
         for (Command& command : sim::commands(tool))
             rows.push_back(std::move(command));
         using Words = std::span<const std::string>;

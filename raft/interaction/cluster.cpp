@@ -21,7 +21,7 @@ bool is_sign_of_leader(const Message& message) {
 } // namespace
 
 Result<void> Cluster::add(const NodePlan& plan) {
-    testing::Image image;
+    Image image;
     image.snapshot.index = plan.index;
     image.snapshot.term = plan.index == 0 ? 0 : 1;
     image.snapshot.configuration = make_configuration(plan.voters, plan.learners);

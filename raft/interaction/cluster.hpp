@@ -16,9 +16,9 @@
 
 #include <promtact/base/result.hpp>
 #include <promtact/raft/core.hpp>
+#include <promtact/raft/memory_store.hpp>
 
 #include "node_state.hpp"
-#include "testing/memory_store.hpp"
 
 namespace promtact::raft::interaction {
 
@@ -70,10 +70,9 @@ class Cluster {
 
   private:
     struct Node {
-        Node(Core core_of, testing::Image image)
-            : core(std::move(core_of)), store(std::move(image)) {}
+        Node(Core core_of, Image image) : core(std::move(core_of)), store(std::move(image)) {}
         Core core;
-        testing::MemoryStore store;
+        MemoryStore store;
         Output out{};
         NodeState visible{};
         std::uint64_t timeout = 0;             // 0: never

@@ -16,8 +16,7 @@
 #include <vector>
 
 #include <promtact/raft/core.hpp>
-
-#include "memory_store.hpp"
+#include <promtact/raft/memory_store.hpp>
 
 namespace promtact::raft::testing {
 

@@ -4,7 +4,7 @@
 # Cores with stores in memory, driven by hand.
 if(PROMTACT_TESTS)
   promtact_test_support()
-  add_library(raft_testing STATIC testing/memory_store.cpp testing/network.cpp)
+  add_library(raft_testing STATIC testing/network.cpp)
   promtact_settings(raft_testing)
   target_link_libraries(raft_testing PUBLIC promtact::raft promtact_test_main)
   target_include_directories(raft_testing PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}/testing")

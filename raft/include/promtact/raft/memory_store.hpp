@@ -15,7 +15,7 @@
 #include <promtact/raft/recovered.hpp>
 #include <promtact/raft/store.hpp>
 
-namespace promtact::raft::testing {
+namespace promtact::raft {
 
 struct StoredEntry {
     Term term = 0;
@@ -75,4 +75,4 @@ class MemoryStore final : public Store {
     std::optional<Durable> last_{};
 };
 
-} // namespace promtact::raft::testing
+} // namespace promtact::raft

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
-#include "memory_store.hpp"
-
 #include <algorithm>
 
-namespace promtact::raft::testing {
+#include <promtact/raft/memory_store.hpp>
+
+namespace promtact::raft {
 
 Recovered Image::recovered() const {
     Recovered found;
@@ -93,4 +93,4 @@ void MemoryStore::release(Index through) {
     image_.entries.erase(image_.entries.begin(), image_.entries.upper_bound(through));
 }
 
-} // namespace promtact::raft::testing
+} // namespace promtact::raft
