@@ -33,8 +33,7 @@ sim::Case stormy(std::uint64_t seed) {
     run.scenario.drop = Ppm(50'000);
     run.scenario.max_delay = {8};
     run.scenario.duplicate = Ppm(20'000);
-    run.scenario.propose_every = {3};
-    run.scenario.workload = Workload{.clients = 4, .keys = 2, .end = Step(1800)};
+    run.scenario.workload = Workload{.clients = 16, .keys = 2, .end = Step(1800)};
     for (std::uint32_t n = 0; n < 12; ++n) {
         const auto draw = [seed, n](std::uint64_t at) {
             return promtact_choose(seed, PROMTACT_PURPOSE_CRASH, n, at);
