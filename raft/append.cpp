@@ -96,6 +96,12 @@ bool Core::take_entries(const Entries& entries, std::uint32_t skip) {
 void Core::acknowledge(Index index) {
     PROMTACT_ASSERT(leader_ != no_node);
     PROMTACT_ASSERT(index <= log_.last());
+    // A leader asks again and again while a disk hangs: what waits already is not said twice.
+    const auto same = [this, index](const Held& held) {
+        return held.message.type == MessageType::append_reply && held.message.index == index &&
+               held.message.to == leader_ && !held.message.reject;
+    };
+    if (std::any_of(held_.rbegin(), held_.rend(), same)) return;
     Message reply = make(MessageType::append_reply, leader_);
     reply.index = index;
     send(std::move(reply), log_.batch_of(index, next_batch_));

@@ -152,7 +152,7 @@ TEST(RaftBug, A09_AHeartbeatOfTheOldLeaderDoesNotUndoATransfer) {
 TEST(RaftBug, A10_ALeaderWithoutQuorumStepsDownAndBoundsItsLog) {
     for (const bool one_way : {false, true}) {
         Options options = scripted();
-        options.uncommitted_bytes_max = 1000;
+        options.uncommitted_bytes_max = 10 * (100 + entry_cost);
         Network net(3, options);
         net.elect(1);
         for (const NodeId other : {2U, 3U}) {

@@ -187,7 +187,7 @@ Index Core::oldest_snapshot_in_use() const noexcept {
 
 std::uint64_t Core::uncommitted_bytes() const noexcept {
     if (role_ != Role::leader || commit_ == log_.last()) return 0;
-    return log_.bytes(commit_ + 1, log_.last());
+    return log_.bytes(commit_ + 1, log_.last()) + (log_.last() - commit_) * entry_cost;
 }
 
 std::size_t Core::reads_waiting() const noexcept {

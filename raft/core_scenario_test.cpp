@@ -120,5 +120,29 @@ TEST(RaftLimits, ThousandsOfProposalsBeforeAnybodyLooksAreAFewMessages) {
     EXPECT_LE(net.core(1).log().pieces(), 5000U / 256 + 8);
 }
 
+TEST(RaftLimits, EmptyCommandsAreBoundedAndAHangingDiskGathersNoAnswers) {
+    Options options = scripted();
+    options.uncommitted_bytes_max = 100 * entry_cost;
+    Network net(3, options);
+    net.elect(1);
+    net[2].store.held = true;
+    net[3].store.held = true;
+    net[1].store.held = true;
+    std::size_t accepted = 0;
+    for (int i = 0; i < 1000; ++i)
+        accepted += net.propose(1, "").accepted() ? 1U : 0U;
+    EXPECT_EQ(accepted, 100U);
+    net.settle();
+    const auto held = net.core(2).counters().held;
+    net.pass(30);
+    EXPECT_EQ(net.core(2).counters().held, held);
+    for (const NodeId id : net.ids()) {
+        net[id].store.held = false;
+        net[id].store.complete();
+    }
+    net.pass(4);
+    EXPECT_EQ(net[2].applied.size(), 100U);
+}
+
 } // namespace
 } // namespace promtact::raft::testing

@@ -69,6 +69,8 @@ Index Core::append_configuration(
     const Index index = append_entry(EntryKind::configuration, data);
     configurations_.append(index, configuration);
     ++counters_.changes;
+    lease_until_ = 0; // it was given by others
+    lease_round_ = 0;
     sync_progress();
     return index;
 }

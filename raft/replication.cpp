@@ -21,7 +21,7 @@ ProposeResult Core::propose(std::span<const std::byte> command) {
     if (transfer_to_ != no_node || is_retiring()) return refused(ProposeStatus::transferring);
     if (command.size() > options_.command_bytes_max) return refused(ProposeStatus::too_large);
     const std::uint64_t waiting = uncommitted_bytes();
-    if (waiting > 0 && waiting + command.size() > options_.uncommitted_bytes_max)
+    if (waiting > 0 && waiting + command.size() + entry_cost > options_.uncommitted_bytes_max)
         return refused(ProposeStatus::overloaded);
     const Index index = append_entry(EntryKind::command, command);
     return {.index = index, .term = term_, .leader = leader_};

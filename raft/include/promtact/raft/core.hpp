@@ -103,7 +103,7 @@ class Core {
     /// The leader's view of a follower, or nullptr.
     [[nodiscard]] const Progress* progress(NodeId follower) const noexcept;
     [[nodiscard]] NodeId transferring_to() const noexcept { return transfer_to_; }
-    /// Bytes of commands in the log of this leader that are not committed.
+    /// Bytes of entries in the log of this leader that are not committed, entry_cost included.
     [[nodiscard]] std::uint64_t uncommitted_bytes() const noexcept;
     /// Reads that wait for an answer.
     [[nodiscard]] std::size_t reads_waiting() const noexcept;

@@ -63,6 +63,9 @@ struct Options {
     std::uint64_t term_jump_max = std::uint64_t{1} << 32;
 };
 
+/// What an entry counts for besides its payload, so that empty commands have a bound, too.
+inline constexpr std::uint64_t entry_cost = 16;
+
 /// No index and no term goes beyond: adding one never overflows.
 inline constexpr std::uint64_t number_max = std::uint64_t{1} << 62;
 

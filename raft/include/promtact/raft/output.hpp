@@ -65,6 +65,7 @@ enum class Failure : std::uint8_t {
 /// "leadership_lost", "no_leader", "timeout", "storage".
 std::string_view to_string(Failure failure) noexcept;
 
+/// A read that gets no index.
 struct FailedRead {
     std::uint64_t context = 0;
     Failure why = Failure::timeout;

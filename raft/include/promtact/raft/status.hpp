@@ -52,6 +52,7 @@ enum class Force : std::uint8_t { no, yes };
 /// Whether a fingerprint knows how much time has passed.
 enum class Timing : std::uint8_t { included, left_out };
 
+/// What becomes of a read. Only `accepted` will be answered.
 enum class ReadStatus : std::uint8_t { accepted, no_leader, overloaded, stopped };
 
 enum class TransferStatus : std::uint8_t {
