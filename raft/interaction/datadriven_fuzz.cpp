@@ -42,9 +42,11 @@ bool can_be_written(const Stanza& stanza) {
     if (("\n" + stanza.input + "\n").find("\n----\n") != std::string::npos) return false;
     if (stanza.command.starts_with('#') || stanza.command == "subtest") return false;
     if (stanza.arguments.empty()) return !stanza.command.ends_with('\\');
-    for (const Argument& argument : stanza.arguments)
-        for (const std::string& value : argument.values)
+    for (const Argument& argument : stanza.arguments) {
+        for (const std::string& value : argument.values) {
             if (value.find_first_of("\n\\") != std::string::npos) return false;
+        }
+    }
     return true;
 }
 

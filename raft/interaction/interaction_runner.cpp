@@ -142,9 +142,10 @@ Result<void> InteractionRunner::stabilize(const Stanza& stanza) {
     PROMTACT_TRY_ASSIGN(auto ids, plain_ids(stanza));
     for (NodeId id = 1; stanza.arguments.empty() && id <= cluster_.size(); ++id)
         ids.push_back(id);
-    for (const NodeId id : ids)
+    for (const NodeId id : ids) {
         if (cluster_.core(id) == nullptr)
             return bad("node " + std::to_string(id) + " is not there");
+    }
     bool moved = true;
     for (std::size_t round = 0; moved; ++round) {
         if (round == rounds_max) return bad("the nodes do not come to rest");

@@ -14,18 +14,21 @@ namespace {
 /// Every node of which something is known: as of its last batch, and as the stanza shows it.
 std::vector<NodePair> pair_up(const Transcript& transcript, Cluster& cluster) {
     std::vector<NodePair> pairs;
-    for (const auto& [id, known] : transcript.nodes())
+    for (const auto& [id, known] : transcript.nodes()) {
         if (cluster.core(id) != nullptr) pairs.push_back({id, &known, cluster.visible(id)});
-    for (const auto& [id, known] : transcript.shown())
+    }
+    for (const auto& [id, known] : transcript.shown()) {
         if (cluster.core(id) != nullptr) pairs.push_back({id, &known, cluster.present(id)});
+    }
     return pairs;
 }
 
 std::string differences_of(const std::vector<NodePair>& pairs) {
     std::string text;
-    for (const NodePair& pair : pairs)
+    for (const NodePair& pair : pairs) {
         for (const std::string& what : contradictions(*pair.known, pair.node))
             text += "node " + std::to_string(pair.id) + ": " + what + "\n";
+    }
     return text;
 }
 

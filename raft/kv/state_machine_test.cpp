@@ -173,9 +173,10 @@ class Model {
 
     std::uint64_t bytes() const {
         std::uint64_t sum = 0;
-        for (const Entry& entry : sessions_)
+        for (const Entry& entry : sessions_) {
             for (const auto& [number, answer] : entry.answers)
                 sum += answer.value.size() + answer_overhead_bytes;
+        }
         return sum;
     }
 
