@@ -113,9 +113,11 @@ void Core::advance_commit(Index index) {
     commit_ = index;
 }
 
-/// A heartbeat says nothing about the log: the commit index counts as far as this leader's entries
-/// are known to be here.
+/// The commit index counts as far as this leader's entries are known to be here. The term of that
+/// entry shows it by itself: after a restart nobody may send entries for long.
 void Core::on_heartbeat(const Message& m) {
+    if (m.log_term != 0 && log_.matches(m.commit, m.log_term))
+        verified_ = std::max(verified_, m.commit);
     advance_commit(std::min(m.commit, verified_));
     if (m.context == 0) return;
     Message reply = make(MessageType::heartbeat_reply, m.from);

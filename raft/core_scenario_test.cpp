@@ -73,6 +73,21 @@ TEST(RaftMembership, ARestartWithinAJointChangeElectsByBothSets) {
     EXPECT_EQ(net.core(1).configuration(), make_configuration({1, 4, 5}));
 }
 
+// Found by the simulator: nobody sends it entries, so only heartbeats can say what is committed.
+TEST(RaftStore, ARestartedFollowerLearnsInAQuietGroupWhatIsCommitted) {
+    Network net(3);
+    net.elect(1);
+    ASSERT_TRUE(net.propose(1, "a").accepted());
+    net.settle();
+    net.crash(2);
+    net[2].store.image().hard.commit = 0; // it only saves work
+    net.restart(2);
+    ASSERT_EQ(net.core(2).commit(), 0U);
+    net.pass(4);
+    EXPECT_EQ(net.core(2).commit(), net.core(1).commit());
+    EXPECT_EQ(net[2].applied, std::vector<std::string>{"a"});
+}
+
 TEST(RaftStore, AFailureOfItIsSilentWhateverWasUnderWay) {
     Network net(3);
     net.elect(1);

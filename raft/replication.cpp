@@ -134,6 +134,7 @@ void Core::broadcast_heartbeat() {
 void Core::send_heartbeat(Progress& follower, std::uint64_t round) {
     Message message = make(MessageType::heartbeat, follower.id);
     message.commit = std::min(follower.match, commit_);
+    message.log_term = log_.term(message.commit).value_or(0);
     message.context = round;
     follower.commit_sent = std::max(follower.commit_sent, message.commit);
     send(std::move(message));

@@ -28,11 +28,11 @@ enum class MessageType : std::uint8_t {
     vote = 2,           // transfer: the leader wants it, which overrides what the voter has heard
     vote_reply = 3,     // reject
     // Replication.
-    append = 4,          // index, log_term: the entry before `entries`; commit
-    append_reply = 5,    // index: everything up to it is durable; or reject: index of the request,
-                         // hint, hint_term: where the logs may agree
-    heartbeat = 6,       // commit: not beyond what the follower has; context: the read round, or 0
-                         // when no answer is wanted
+    append = 4,       // index, log_term: the entry before `entries`; commit
+    append_reply = 5, // index: everything up to it is durable; or reject: index of the request,
+                      // hint, hint_term: where the logs may agree
+    heartbeat = 6,    // commit: not beyond what the follower has, log_term: of that entry, 0 when
+                      // it is not known; context: the read round, or 0 when no answer is wanted
     heartbeat_reply = 7, // context of the request
     // Snapshots.
     snapshot = 8,       // chunk
