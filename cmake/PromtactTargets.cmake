@@ -13,6 +13,7 @@ set(PROMTACT_WARNINGS
     $<$<COMPILE_LANGUAGE:CXX>:-Woverloaded-virtual>
     # g++ 12 reports every std::variant of strings as maybe uninitialised once it inlines; clang and ASan watch instead.
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>
+    $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict> # and std::string operator+ of a literal, at -O2
     $<$<BOOL:${PROMTACT_WERROR}>:-Werror>)
 
 # Compile settings of our own targets. Nothing here is exported to a consumer.

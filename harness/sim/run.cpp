@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Promtact authors
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
 
+#include <promtact/base/assert.hpp>
 #include <promtact/sim/run.hpp>
 
 namespace promtact::sim {
@@ -111,7 +114,34 @@ std::string name_of(const Fault& fault) {
            (fault.end == end_of_run ? "end" : std::to_string(fault.end.value())) + ")";
 }
 
+namespace {
+
+/// While one lives the protocol runs: a process that ends meanwhile ended in the middle of a run,
+/// and must not look as if that had passed.
+class RunGuard {
+  public:
+    RunGuard() {
+        static const bool registered = std::atexit(on_exit) == 0;
+        PROMTACT_ASSERT(registered);
+        ++running;
+    }
+    ~RunGuard() { --running; }
+    RunGuard(const RunGuard&) = delete;
+    RunGuard& operator=(const RunGuard&) = delete;
+
+  private:
+    static void on_exit() {
+        if (running == 0) return;
+        std::fputs("error: the protocol ended its process in the middle of a run\n", stderr);
+        std::_Exit(EXIT_FAILURE);
+    }
+    static inline thread_local int running = 0;
+};
+
+} // namespace
+
 RunReport run_case(const Protocol& protocol, const Case& run, const RunOptions& options) {
+    const RunGuard guard;
     Editors editors(run, options.editor);
     try {
         const std::unique_ptr<Session> session = protocol.start(run);

@@ -154,8 +154,9 @@ class Sweep {
             while (read_some(worker)) {
             }
             worker.failures.reset();
-            if (WIFEXITED(status) && WEXITSTATUS(status) == 0) continue;
-            if (shared_.slots()[n].index == SweepSlot::idle) {
+            const bool between = shared_.slots()[n].index == SweepSlot::idle;
+            if (between && WIFEXITED(status) && WEXITSTATUS(status) == 0) continue;
+            if (between) {
                 return Error{
                     Errc::system, 0,
                     "a process of the sweep was ended from outside: " + how(status)};
@@ -170,12 +171,16 @@ class Sweep {
         const std::uint64_t index = slot.index;
         slot.index = SweepSlot::idle;
         ++slot.seeds;
-        ++slot.verdicts[static_cast<std::size_t>(engine::Verdict::error)];
+        const bool late = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
+        const engine::Verdict verdict = late ? engine::Verdict::stuck : engine::Verdict::error;
+        ++slot.verdicts[static_cast<std::size_t>(verdict)];
         add(
             {.seed = seed_at(options_, index),
              .outcome =
-                 {.verdict = engine::Verdict::error,
-                  .text = "the protocol ended its process: " + how(status)},
+                 {.verdict = verdict,
+                  .text = late ? "the run did not end within " +
+                                     std::to_string(options_.seed_seconds) + " s"
+                               : "the protocol ended its process: " + how(status)},
              .ended_process = true});
         if (options_.keep_going) return;
         std::uint64_t last = shared_.control().last;

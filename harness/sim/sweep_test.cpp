@@ -99,6 +99,32 @@ TEST(Sweep, AProtocolThatEndsItsProcessIsAnErrorWithItsSeed) {
     EXPECT_EQ(all->failures.size(), 12U) << "each in a process of its own";
 }
 
+// A clean exit in the middle of a run is no pass.
+TEST(Sweep, AProtocolThatExitsIsAnErrorWithItsSeed) {
+    const auto report = sweep(chatter({.exits = true}), noisy(), {.seeds = 50, .jobs = 2});
+    ASSERT_TRUE(report.has_value());
+    EXPECT_EQ(report->verdict(), engine::Verdict::error);
+    ASSERT_FALSE(report->failures.empty());
+    EXPECT_EQ(report->failures.front().seed, 1U);
+    EXPECT_TRUE(report->failures.front().ended_process);
+}
+
+TEST(SweepDeathTest, AProtocolThatExitsDoesNotMakeItsProgramPass) {
+    EXPECT_EXIT(
+        static_cast<void>(run_case(chatter({.exits = true}), {.scenario = noisy()})),
+        ::testing::ExitedWithCode(1), "ended its process in the middle of a run");
+}
+
+TEST(Sweep, ARunThatNeverEndsIsStuckWithItsSeed) {
+    const auto report =
+        sweep(chatter({.loops = true}), noisy(), {.seeds = 5, .jobs = 1, .seed_seconds = 1});
+    ASSERT_TRUE(report.has_value());
+    EXPECT_EQ(report->verdict(), engine::Verdict::stuck);
+    ASSERT_FALSE(report->failures.empty());
+    EXPECT_EQ(report->failures.front().seed, 1U);
+    EXPECT_THAT(report->text(), HasSubstr("did not end within 1 s"));
+}
+
 TEST(Sweep, TwinsFindWhatIsNotDeterministic) {
     const auto report = sweep(chatter({.wall_clock = true}), noisy(), {.seeds = 40});
     ASSERT_TRUE(report.has_value());

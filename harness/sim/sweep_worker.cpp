@@ -145,6 +145,7 @@ void sweep_worker(
         // What is below the limit was promised, unless it comes after a failure.
         if (index >= control.limit || index > control.last) break;
         slot.index = index;
+        ::alarm(options.seed_seconds); // a protocol that never comes back is ended by it
         const std::uint64_t seed = seed_at(options, index);
         Planned planned;
         if (guide) {
@@ -165,6 +166,7 @@ void sweep_worker(
             tell(failures_fd, seed, outcome_of(report), case_text);
             if (!options.keep_going) stop_after(control, index);
         }
+        ::alarm(0);
         slot.index = SweepSlot::idle;
     }
     slot.index = SweepSlot::idle;

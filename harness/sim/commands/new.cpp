@@ -39,7 +39,9 @@ int run_new(const Tool& tool, std::span<const std::string> arguments) {
     for (const std::filesystem::path& path : *written)
         text += "wrote " + path.string() + "\n";
     text += fmt::format(
-        "\nnext:\n  cd {}\n  cmake -B build && cmake --build build\n  ctest --test-dir build\n",
+        "\nnext:\n  cd {}\n  cmake -B build -DCMAKE_PREFIX_PATH=<where Promtact is installed>, or\n"
+        "  cmake -B build -DPROMTACT_SOURCE=<its source tree>\n"
+        "  cmake --build build && ctest --test-dir build\n",
         for_shell(directory.string()));
     std::fputs(text.c_str(), stdout);
     return 0;

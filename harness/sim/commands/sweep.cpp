@@ -41,6 +41,7 @@ struct Flags {
     std::string corpus{};
     std::uint64_t shrink_runs = 20'000;
     std::string shrink_time = "30s";
+    std::uint64_t seed_seconds = 60;
     bool keep_going = false;
     bool json = false;
     std::vector<std::string> merged{};
@@ -75,6 +76,9 @@ void define(harness::FlagSet& set, const Tool& tool, Flags& flags) {
     set.text("corpus", flags.corpus, "a directory for the first failure, made small");
     set.number("shrink-runs", flags.shrink_runs, 0, 10'000'000, "to make it small; 0: leave it");
     set.text("shrink-time", flags.shrink_time, "to make it small, at most");
+    set.number(
+        "seed-seconds", flags.seed_seconds, 0, 86'400,
+        "a run that takes longer is stuck; 0: no limit");
     set.flag("keep-going", flags.keep_going, "do not end at the first failure");
     set.flag("json", flags.json, "print JSON");
     set.positionals("file", flags.merged, 0, 1024, "parts of a sweep, to be put together");
@@ -105,6 +109,7 @@ Result<SweepOptions> options_of(const Flags& flags) {
         .seeds = flags.seeds,
         .jobs = static_cast<std::uint32_t>(flags.jobs),
         .twin_every = flags.twin_every,
+        .seed_seconds = static_cast<std::uint32_t>(flags.seed_seconds),
         .keep_going = flags.keep_going};
     options.strategy.kind = *strategy_from(flags.strategy);
     options.strategy.faults = static_cast<std::uint32_t>(flags.faults);
@@ -115,6 +120,8 @@ Result<SweepOptions> options_of(const Flags& flags) {
     PROMTACT_TRY_ASSIGN(options.shard, parse_shard(flags.shard));
     if (!flags.time.empty()) {
         PROMTACT_TRY_ASSIGN(options.time, parse_duration(flags.time));
+        if (options.time.count() == 0)
+            return Error{Errc::invalid_argument, 0, "--time 0: nothing would be run"};
         options.seeds = 0;
     }
     return options;
@@ -124,7 +131,7 @@ Result<SweepOptions> options_of(const Flags& flags) {
 int sweep_exhaustively(const Tool& tool, const harness::FlagSet& set, const Flags& flags) {
     for (const char* name :
          {"from", "seeds", "jobs", "shard", "faults", "weights", "twin-every", "resume",
-          "shrink-runs", "shrink-time", "keep-going"}) {
+          "shrink-runs", "shrink-time", "seed-seconds", "keep-going"}) {
         if (!set.given(name)) continue;
         return refuse(
             tool, fmt::format("--{} has no meaning with --strategy {}", name, exhaustive_name));

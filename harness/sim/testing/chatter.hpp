@@ -28,6 +28,8 @@ struct ChatterMistakes {
     bool wall_clock = false; // reads the time of day
     bool throws = false;     // at step 20
     bool aborts = false;     // at step 20
+    bool exits = false;      // at step 20, as if all were well
+    bool loops = false;      // at step 20, for ever
     std::uint64_t limit = ~std::uint64_t{0};
     std::uint64_t crashes_max = ~std::uint64_t{0};
 };
@@ -51,6 +53,9 @@ class Chatter {
         ++ticks_;
         if (mistakes_.throws && ticks_ == 20) base_ += std::stoul("no number");
         if (mistakes_.aborts && ticks_ == 20) std::abort();
+        if (mistakes_.exits && ticks_ == 20) std::exit(0);
+        while (mistakes_.loops && ticks_ == 20)
+            base_ = base_ + 1;
         if (mistakes_.by_address && ticks_ == 30) {
             for (const Peer* peer : by_address_)
                 out_[1].push_back({node, peer->id, ticks_});

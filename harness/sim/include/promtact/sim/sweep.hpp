@@ -72,7 +72,9 @@ struct SweepOptions {
     std::uint32_t jobs = 1;
     Shard shard{};
     std::uint64_t twin_every = 16; // every so many seeds are run twice and compared; 0: none
-    bool keep_going = false;       // after a failure
+    /// Of wall time, for one seed: a run that takes longer is stuck. 0: no limit.
+    std::uint32_t seed_seconds = 60;
+    bool keep_going = false; // after a failure
     /// Told now and then. fn(seeds done, seeds to do or 0)
     std::function<void(std::uint64_t, std::uint64_t)> progress{};
     /// When given, all workers pause together every so often and this is told what is done.
