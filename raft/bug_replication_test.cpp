@@ -42,7 +42,11 @@ TEST(RaftBug, A01_EntriesOfEarlierTermsAreNotCommittedByCounting) {
     net.drain(3);
     for (const Message& m : net.pull([](const Message& x) { return x.to == 1; }))
         net.core(1).step(m);
+    Message has = message_of(MessageType::append_reply, 2, 1, 4);
+    has.index = 2;
+    net.core(1).step(has);
     ASSERT_NE(net.core(1).progress(3), nullptr);
+    EXPECT_EQ(net.core(1).progress(2)->match, 2U);
     EXPECT_EQ(net.core(1).progress(3)->match, 2U);
     EXPECT_LT(net.core(1).commit(), 2U); // on three of five, and still not committed
     // S5 may therefore overwrite it.
@@ -63,6 +67,9 @@ TEST(RaftBug, A02_CommitGoesNoFurtherThanWhatTheMessageShows) {
     // A new leader's empty append matches at 2; 3 to 6 here are of the old one.
     core.step(append_of(1, 4, 3, 2, 1, 30));
     EXPECT_EQ(core.commit(), 2U);
+    net.drain(4);
+    ASSERT_EQ(net.flight.size(), 1U);
+    EXPECT_EQ(net.flight[0].index, 2U); // what was shown, not the last one here
     Message heartbeat = message_of(MessageType::heartbeat, 1, 4, 3);
     heartbeat.commit = 6; // nonsense of a broken leader
     core.step(heartbeat);
