@@ -179,9 +179,10 @@ void Core::fail(Fault fault) {
 
 Index Core::oldest_snapshot_in_use() const noexcept {
     Index oldest = snapshot_.index;
-    for (const Progress& follower : progress_)
+    for (const Progress& follower : progress_) {
         if (follower.state == ProgressState::snapshot)
             oldest = std::min(oldest, follower.snapshot.index);
+    }
     return oldest;
 }
 

@@ -81,13 +81,11 @@ void Core::on_append_reply(Progress& follower, const Message& m) {
         return;
     }
     const bool known = !follower.acknowledge(m.index);
-    if (follower.state == ProgressState::probe && m.index == follower.match) {
-        follower.become_replicate();
-    } else if (
-        follower.state == ProgressState::snapshot && follower.match >= log_.base() &&
-        follower.match >= follower.snapshot.index) {
-        follower.become_replicate();
-    }
+    const bool found = follower.state == ProgressState::probe && m.index == follower.match;
+    const bool installed = follower.state == ProgressState::snapshot &&
+                           follower.match >= log_.base() &&
+                           follower.match >= follower.snapshot.index;
+    if (found || installed) follower.become_replicate();
     due_ = true;
     if (known) return;
     if (follower.id == transfer_to_) send_timeout_now(follower);

@@ -95,9 +95,10 @@ SegmentJudge::Step SegmentJudge::next_frame(std::uint32_t available, FrameHeader
         return refuse(Refusal::corrupt, "a frame vouches for less than the one before it");
     }
     if (at_ + frame.blocks > available) return Step::later;
-    for (std::uint32_t i = 0; i < frame.blocks; ++i)
+    for (std::uint32_t i = 0; i < frame.blocks; ++i) {
         if (!frame_block_matches(block, frame, layout, i, block_at(input_.content, at_ + i)))
             return Step::end;
+    }
     const auto bytes = frame_bytes(at_, frame);
     if (const char* why = check_body(bytes, frame, layout); why != nullptr) {
         return refuse(Refusal::corrupt, why);

@@ -154,7 +154,7 @@ void Node::crash() {
     history_ = before.history_;
 }
 
-void Node::broadcast(Message message) {
+void Node::broadcast(const Message& message) {
     for (std::uint32_t id = 1; id <= nodes_; ++id)
         send(NodeId(id), message);
 }

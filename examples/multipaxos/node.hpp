@@ -116,7 +116,7 @@ class Node {
     void apply(const ClientOperation& operation);
     void teach(NodeId node, Slot from);
 
-    void broadcast(Message message);
+    void broadcast(const Message& message);
     void send(NodeId to, Message message);
     [[nodiscard]] int quorum() const noexcept { return static_cast<int>(nodes_ / 2 + 1); }
     [[nodiscard]] std::uint64_t patience() const noexcept;

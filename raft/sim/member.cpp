@@ -145,6 +145,7 @@ void Member::send(Witness& witness, std::vector<raft::Message>& sent) {
                 core_->snapshot_unavailable(message.to);
                 continue;
             }
+            // Shared, as every chunk is by the copies of its message.
             auto chunk = std::make_shared<raft::SnapshotChunk>(*message.chunk);
             const auto& state = store_->image().state;
             const auto begin = state.begin() + static_cast<std::ptrdiff_t>(chunk->offset);

@@ -99,7 +99,7 @@ Network::Network(std::size_t count, Options options, std::vector<NodeId> learner
     for (NodeId id = 1; id <= count; ++id)
         voters.push_back(id);
     Image image;
-    image.snapshot.configuration = make_configuration(voters, learners);
+    image.snapshot.configuration = make_configuration(std::move(voters), std::move(learners));
     ids_ = members_of(image.snapshot.configuration);
     for (const NodeId id : ids_) {
         options_.id = id;

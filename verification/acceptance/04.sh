@@ -75,7 +75,7 @@ a3_nondeterminism() { dev_tests -R '^Twin\.'; }
 # Each of the twelve has a test that is named after it.
 a4_tool_mutants() {
   local number
-  for number in {1..12}; do dev_tests -R "\\.T$number[A-Z]"; done
+  for number in {1..12}; do dev_tests -R "\\.T${number}[A-Z]"; done
   echo "twelve mistakes of the tool itself, each caught"
 }
 a5_bad_files() {

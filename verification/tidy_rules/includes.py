@@ -158,10 +158,15 @@ def _unit_folder(tree, path):
     return nested if (tree.root / nested / "include").is_dir() else parts[0]
 
 
+# Units inside another whose last word would name two of them.
+FULL_NAMES = {"raft/sim": "raft_sim"}
+
+
 def _public_header_exists(tree, header):
     """At the top of a unit, or of one that lies inside another (harness/sim)."""
     unit = header.split("/")[1]
     places = [unit, *(f"{above}/{unit}" for above in ("engine", "harness", "raft", "verification"))]
+    places += [folder for folder, name in FULL_NAMES.items() if name == unit]
     return any(tree.exists(f"{place}/include/{header}") for place in places)
 
 
@@ -170,7 +175,7 @@ def check_include_style(tree):
     for source in tree.cpp():
         folder = source.path.rsplit("/", 1)[0] if "/" in source.path else ""
         unit = _unit_folder(tree, source.path)
-        name = unit.rsplit("/", 1)[-1]
+        name = FULL_NAMES.get(unit, unit.rsplit("/", 1)[-1])
         if source.path.endswith((".hpp", ".h")) and not source.is_bpf:
             if source.path.endswith(".hpp") and "#pragma once" not in source.text:
                 yield Finding(source.path, 1, "includes", "#pragma once is missing")

@@ -35,6 +35,7 @@ struct Image {
     [[nodiscard]] Recovered recovered() const;
 };
 
+/// Keeps batches until they are made durable, which is at once unless `held`. Single-threaded.
 class MemoryStore final : public Store {
   public:
     explicit MemoryStore(Image image = {}) : image_(std::move(image)) {}
