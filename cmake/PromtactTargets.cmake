@@ -13,8 +13,10 @@ set(PROMTACT_WARNINGS
     $<$<COMPILE_LANGUAGE:CXX>:-Woverloaded-virtual>
     # g++ 12 reports every std::variant of strings as maybe uninitialised once it inlines; clang and ASan watch instead.
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>
-    $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict> # and std::string operator+ of a literal, at -O2
     $<$<BOOL:${PROMTACT_WERROR}>:-Werror>)
+if(NOT PROJECT_IS_TOP_LEVEL) # g++ 12 warns of its own std::string at -O2; our presets say so themselves
+  list(APPEND PROMTACT_WARNINGS $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>)
+endif()
 
 # Compile settings of our own targets. Nothing here is exported to a consumer.
 function(promtact_settings target)
